@@ -1,0 +1,3 @@
+//! The command line `datafusion-toolset`.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! A location → an `ObjectStore` and the path in it.
