@@ -32,7 +32,8 @@ pub(super) const MAX_UNIONS: usize = 512;
 pub(super) const MAX_JOINS: usize = 64;
 /// `WITH` names and pipe operators in the whole statement: each can put its query on top of the last one's.
 pub(super) const MAX_STACKED_QUERIES: usize = 128;
-/// `EXPLAIN`s, and type names with parameters (`ARRAY<ARRAY<…>>`): the parser reads both without counting.
+/// `EXPLAIN`s, and type names with parameters (`ARRAY<ARRAY<…>>`): the parser reads both without counting. Signs and
+/// `NOT`s in a row.
 const MAX_WRAPPERS: usize = 16;
 
 /// How tightly an operator binds: only as coarse as chains need. A looser operator takes the whole chain before it as
@@ -83,12 +84,17 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), Error> {
     // Depth of the chains of all open levels but the last.
     let mut outer = 0;
     let (mut unions, mut joins, mut stacked, mut wrappers) = (0, 0, 0, 0);
+    // `NOT NOT …`, `- - …`: the parser would call a long run a syntax error.
+    let mut prefixes = 0;
     let mut previous = &Token::EOF;
     let mut words =
         tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_))).peekable();
 
     while let Some(token) = words.next() {
         let open = levels.len();
+        let is_prefix = is_keyword(token, &[Keyword::NOT])
+            || matches!(token, Token::Minus | Token::Plus | Token::Tilde | Token::ExclamationMark);
+        prefixes = if is_prefix { prefixes + 1 } else { 0 };
         let Some(level) = levels.last_mut() else { break };
         match token {
             Token::LParen | Token::LBracket | Token::LBrace => {
@@ -233,7 +239,7 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), Error> {
                 "Merge some of them or split the query.",
             ));
         }
-        if wrappers > MAX_WRAPPERS {
+        if wrappers > MAX_WRAPPERS || prefixes > MAX_WRAPPERS {
             return Err(refuse("nested too deeply", MAX_WRAPPERS, "Write it with fewer levels."));
         }
     }

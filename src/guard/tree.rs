@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::error::DataFusionError;
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
@@ -25,6 +26,12 @@ pub(super) fn check(plan: &LogicalPlan) -> Result<(), Error> {
         check_inputs(&subquery, &mut size, &mut subqueries)?;
     }
     Ok(())
+}
+
+/// There is no way to give a value for it.
+fn parameter(name: &str) -> Error {
+    let message = format!("{name} is a parameter, and parameters have no values here: write the value itself.");
+    Error::new(ErrorCode::InvalidQuery, message)
 }
 
 struct Size {
@@ -97,6 +104,9 @@ fn check_inputs(plan: &LogicalPlan, size: &mut Size, subqueries: &mut Vec<Arc<Lo
                     | Expr::ScalarSubquery(subquery) => {
                         size.joins += 1;
                         subqueries.push(Arc::clone(&subquery.subquery))
+                    }
+                    Expr::Placeholder(placeholder) => {
+                        return Err(DataFusionError::External(Box::new(parameter(&placeholder.id))));
                     }
                     _ => {}
                 }
