@@ -3,6 +3,8 @@
 pub mod encode;
 mod error;
 #[allow(dead_code)] // until the toolset calls it
+mod functions;
+#[allow(dead_code)] // until the toolset calls it
 mod guard;
 mod ident;
 mod json;

@@ -8,6 +8,7 @@ use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::{Expr, LogicalPlan};
 
 use crate::error::{Error, ErrorCode};
+use crate::functions;
 
 // A `WITH` name stands in the plan once for each time that it is used, so twenty names that each use the one before
 // twice make a million nodes. The optimizer takes minutes for a thousand joins.
@@ -17,9 +18,12 @@ const MAX_NODES: usize = 4_000;
 /// Joins, commas in `FROM` included, and subqueries in expressions, which become joins.
 const MAX_JOINS: usize = super::text::MAX_JOINS;
 
+/// Calls of functions that make much out of a small number: each may leave a constant of a megabyte in the plan.
+const MAX_GROWING_CALLS: usize = 64;
+
 /// Refuses a plan that does anything but read, or that is too large to be optimized.
 pub(super) fn check(plan: &LogicalPlan) -> Result<(), Error> {
-    let mut size = Size { nodes: 0, joins: 0 };
+    let mut size = Size { nodes: 0, joins: 0, growing: 0 };
     let mut subqueries: Vec<Arc<LogicalPlan>> = Vec::new();
     check_inputs(plan, &mut size, &mut subqueries)?;
     while let Some(subquery) = subqueries.pop() {
@@ -37,14 +41,16 @@ fn parameter(name: &str) -> Error {
 struct Size {
     nodes: usize,
     joins: usize,
+    /// Calls that can make large constants.
+    growing: usize,
 }
 
 impl Size {
-    fn add(&mut self, plan: &LogicalPlan) -> Result<(), Error> {
-        self.nodes += 1;
-        self.joins += usize::from(matches!(plan, LogicalPlan::Join(_)));
+    fn check(&self) -> Result<(), Error> {
         let (what, most) = if self.joins > MAX_JOINS {
             ("joins and subqueries", MAX_JOINS)
+        } else if self.growing > MAX_GROWING_CALLS {
+            ("calls of repeat, lpad, range and the like", MAX_GROWING_CALLS)
         } else if self.nodes > MAX_NODES {
             ("steps", MAX_NODES)
         } else {
@@ -62,7 +68,8 @@ impl Size {
 fn check_inputs(plan: &LogicalPlan, size: &mut Size, subqueries: &mut Vec<Arc<LogicalPlan>>) -> Result<(), Error> {
     let mut open = vec![plan];
     while let Some(plan) = open.pop() {
-        size.add(plan)?;
+        size.nodes += 1;
+        size.joins += usize::from(matches!(plan, LogicalPlan::Join(_)));
         // No wildcard: a kind of node that a later DataFusion adds has to be looked at.
         match plan {
             LogicalPlan::Projection(_)
@@ -105,6 +112,7 @@ fn check_inputs(plan: &LogicalPlan, size: &mut Size, subqueries: &mut Vec<Arc<Lo
                         size.joins += 1;
                         subqueries.push(Arc::clone(&subquery.subquery))
                     }
+                    Expr::ScalarFunction(call) if functions::grows(call.name()) => size.growing += 1,
                     Expr::Placeholder(placeholder) => {
                         return Err(DataFusionError::External(Box::new(parameter(&placeholder.id))));
                     }
@@ -114,6 +122,7 @@ fn check_inputs(plan: &LogicalPlan, size: &mut Size, subqueries: &mut Vec<Arc<Lo
             })
         })
         .map_err(Error::from_datafusion)?;
+        size.check()?;
     }
     Ok(())
 }
