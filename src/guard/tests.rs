@@ -296,3 +296,34 @@ fn text_of(kind: &str, n: usize) -> String {
         _ => panic!("{kind}"),
     }
 }
+#[test]
+#[ignore]
+fn probe() {
+    let context = context();
+    let u = RecordBatch::try_from_iter(vec![
+        ("id", Arc::new(Int64Array::from(vec![1])) as ArrayRef),
+        ("label", Arc::new(StringArray::from(vec!["x"]))),
+    ])
+    .unwrap();
+    context.register_batch("u", u).unwrap();
+    context.deregister_table("t").unwrap();
+    let rt = tokio::runtime::Runtime::new().unwrap();
+    rt.block_on(context.sql("CREATE TABLE t AS SELECT 1 AS id, 'a' AS name, 7 AS \"userId\", 1.5::double AS price, DATE '2024-01-01' AS day, [1,2] AS tags, named_struct('city','Lyon') AS address")).unwrap();
+    let show = std::env::var("SHOW").is_ok();
+    for sql in std::fs::read_to_string("/tmp/probe.sql").unwrap().split("\n;;\n") {
+        let state = context.state();
+        let text = sql.to_owned();
+        let planned = on_large_stack(move || futures::executor::block_on(plan(&text, &state, MAX_SQL_BYTES)));
+        match planned {
+            Ok(plan) => match rt.block_on(async { context.state().create_physical_plan(&plan).await }) {
+                Ok(_) => {
+                    if show {
+                        println!("PLANNED {sql}")
+                    }
+                }
+                Err(e) => println!("PHYS {sql} => {:.300}", e.to_string()),
+            },
+            Err(error) => println!("REFUSED {:.100} => {}", sql, error.json()),
+        }
+    }
+}
