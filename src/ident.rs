@@ -31,8 +31,23 @@ fn is_reserved(name: &str) -> bool {
         || STARTS_AN_EXPRESSION.contains(&keyword)
 }
 
-/// Words that the parser does not reserve but reads as the beginning of an expression, a function or a typed literal.
-const STARTS_AN_EXPRESSION: &[Keyword] = &[];
+/// Words that the parser does not reserve but reads as an expression, a function or the beginning of a clause. A test
+/// in `guard` asks the engine about every word that it knows.
+const STARTS_AN_EXPRESSION: &[Keyword] = &[
+    Keyword::ALL,
+    Keyword::CUBE,
+    Keyword::CURRENT_DATE,
+    Keyword::CURRENT_TIME,
+    Keyword::CURRENT_TIMESTAMP,
+    Keyword::DISTINCT,
+    Keyword::FALSE,
+    Keyword::NOT,
+    Keyword::NULL,
+    Keyword::ROLLUP,
+    Keyword::TABLE,
+    Keyword::TRUE,
+    Keyword::UNNEST,
+];
 
 #[cfg(test)]
 mod tests {

@@ -32,6 +32,8 @@ pub(super) const MAX_UNIONS: usize = 512;
 pub(super) const MAX_JOINS: usize = 64;
 /// `WITH` names and pipe operators in the whole statement: each can put its query on top of the last one's.
 pub(super) const MAX_STACKED_QUERIES: usize = 128;
+/// Window functions in the whole statement: each may sort again, on top of the last one.
+const MAX_WINDOWS: usize = 128;
 /// `EXPLAIN`s, and type names with parameters (`ARRAY<ARRAY<…>>`): the parser reads both without counting. Signs and
 /// `NOT`s in a row.
 const MAX_WRAPPERS: usize = 16;
@@ -83,7 +85,7 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), Error> {
     let mut levels = vec![Level::default()];
     // Depth of the chains of all open levels but the last.
     let mut outer = 0;
-    let (mut unions, mut joins, mut stacked, mut wrappers) = (0, 0, 0, 0);
+    let (mut unions, mut joins, mut stacked, mut windows, mut wrappers) = (0, 0, 0, 0, 0);
     // `NOT NOT …`, `- - …`: the parser would call a long run a syntax error.
     let mut prefixes = 0;
     let mut previous = &Token::EOF;
@@ -145,6 +147,7 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), Error> {
                 | Keyword::MATCH
                 | Keyword::OVERLAPS
                 | Keyword::MEMBER => level.operator(Binding::Compare),
+                Keyword::OVER => windows += 1,
                 Keyword::DIV => level.operator(Binding::Multiply),
                 Keyword::COLLATE | Keyword::AT | Keyword::OPERATOR | Keyword::PRIOR | Keyword::INTERVAL => {
                     level.operator(Binding::Postfix);
@@ -238,6 +241,9 @@ pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<(), Error> {
                 MAX_STACKED_QUERIES,
                 "Merge some of them or split the query.",
             ));
+        }
+        if windows > MAX_WINDOWS {
+            return Err(refuse("too many window functions", MAX_WINDOWS, "Split the query."));
         }
         if wrappers > MAX_WRAPPERS || prefixes > MAX_WRAPPERS {
             return Err(refuse("nested too deeply", MAX_WRAPPERS, "Write it with fewer levels."));
