@@ -2,11 +2,17 @@
 
 pub mod encode;
 mod error;
+mod guard;
+mod ident;
 mod json;
 mod limits;
+mod plan;
 mod policy;
+mod query;
 mod redact;
 mod result;
+mod schema;
+mod session;
 mod source;
 mod toolset;
 
