@@ -14,14 +14,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::error::{ConfigError, Error, ErrorCode};
+use crate::guard;
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::source::Source;
 use crate::source::catalog::{Catalog, CatalogList};
-
-/// Stack of a worker thread. Plans are trees that are built, walked and dropped by recursion; the guard's bounds on a
-/// statement are measured against this. Pages that are not touched cost nothing.
-const STACK_BYTES: usize = 32 * 1024 * 1024;
 
 /// What every call of a toolset shares.
 #[derive(Debug)]
@@ -146,7 +143,8 @@ fn start() -> Option<Runtime> {
     Builder::new_multi_thread()
         // One more than one, so that the clock runs while a worker does not yield.
         .worker_threads(cores.max(2))
-        .thread_stack_size(STACK_BYTES)
+        // Plans are built, walked and dropped by recursion. Pages that are not touched cost nothing.
+        .thread_stack_size(guard::STACK_BYTES)
         .thread_name("datafusion-toolset")
         .enable_time()
         .build()
