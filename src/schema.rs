@@ -66,7 +66,7 @@ pub(crate) fn summary(
     let mut tail = Vec::new();
     let mut columns: Vec<Listing<'_>> = Vec::new();
     match name_contains {
-        None => columns.extend(schema.fields().iter().map(|field| Listing::column(field))),
+        None => columns.extend(schema.fields().iter().map(Listing::column)),
         Some(text) => {
             let needle = text.to_lowercase();
             for field in schema.fields() {

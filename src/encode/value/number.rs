@@ -117,7 +117,7 @@ pub(super) fn decimal256(value: i256, scale: i8, out: &mut Out) {
     let mut rest = value;
     while rest != i256::ZERO && start >= GROUP {
         let mut group = (rest % divisor).as_i128().unsigned_abs() as u64;
-        rest = rest / divisor;
+        rest /= divisor;
         start -= GROUP;
         for digit in digits[start..start + GROUP].iter_mut().rev() {
             *digit = b'0' + (group % 10) as u8;

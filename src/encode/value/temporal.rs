@@ -178,7 +178,7 @@ pub(super) fn timestamp<const PER_SECOND: i64>(value: i64, zone: &Zone, out: &mu
             text.byte(b':');
             text.two(offset / 60 % 60);
             // Only before zones were set by the hour: local mean time, as in +00:49:56.
-            if offset % 60 != 0 {
+            if !offset.is_multiple_of(60) {
                 text.byte(b':');
                 text.two(offset % 60);
             }
