@@ -1,5 +1,7 @@
 //! Bounded query tools for analytics agents, DataFusion-native.
 
+#[cfg(feature = "config")]
+mod config;
 pub mod encode;
 mod error;
 mod json;
@@ -10,6 +12,8 @@ mod result;
 mod source;
 mod toolset;
 
+#[cfg(feature = "config")]
+pub use config::Config;
 pub use error::{ConfigError, Error, ErrorCode, Retry};
 pub use limits::{Limits, TotalRows, parse_bytes, parse_duration};
 pub use policy::Policy;
