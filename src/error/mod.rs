@@ -4,12 +4,17 @@
 //! the cause for the operator. [`ConfigError`] is the failure of a set-up, before there are any tools.
 
 mod datafusion;
+mod engine_text;
+mod suggest;
 
 use std::error::Error as StdError;
 use std::fmt;
 
 use crate::json;
 use crate::redact::redact;
+
+pub(crate) use datafusion::Missing;
+pub(crate) use suggest::nearest;
 
 /// The longest error payload in bytes, whatever `max_result_bytes` says. A message has what the rest leaves it.
 pub(crate) const MAX_ERROR_BYTES: usize = 1024;
@@ -164,6 +169,17 @@ impl Error {
     pub(crate) fn with_max_bytes(mut self, max_bytes: usize) -> Self {
         self.0.max_bytes = self.0.max_bytes.min(max_bytes);
         self
+    }
+
+    /// The same text and code again, without the cause: for an error that several receivers share.
+    pub(crate) fn duplicate(&self) -> Self {
+        Self(Box::new(Inner {
+            code: self.0.code,
+            message: self.0.message.clone(),
+            suggestions: self.0.suggestions.clone(),
+            max_bytes: self.0.max_bytes,
+            cause: None,
+        }))
     }
 
     /// The stable code.
