@@ -47,6 +47,8 @@
 //! `cli` (on by default) builds the command line and brings `config`, the TOML file. With `default-features = false` the
 //! crate is a library without either.
 
+#[cfg(feature = "config")]
+mod config;
 pub mod encode;
 mod error;
 mod guard;
@@ -63,6 +65,8 @@ mod session;
 mod source;
 mod toolset;
 
+#[cfg(feature = "config")]
+pub use config::Config;
 pub use error::{ConfigError, Error, ErrorCode, Retry};
 pub use limits::{Limits, TotalRows, parse_bytes, parse_duration};
 pub use policy::Policy;
