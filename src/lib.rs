@@ -51,6 +51,7 @@
 mod config;
 pub mod encode;
 mod error;
+mod functions;
 mod guard;
 mod ident;
 mod json;

@@ -14,9 +14,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
 use crate::error::{ConfigError, Error, ErrorCode};
+use crate::functions;
 use crate::guard;
 use crate::limits::Limits;
 use crate::policy::Policy;
+use crate::redact::Secrets;
 use crate::source::Source;
 use crate::source::catalog::{Catalog, CatalogList};
 
@@ -27,6 +29,8 @@ pub(crate) struct Session {
     pub(crate) state: SessionState,
     /// The tables.
     pub(crate) catalog: Arc<Catalog>,
+    /// What no text may show.
+    pub(crate) secrets: Secrets,
     /// The threads that plan and execute.
     pub(crate) workers: Workers,
 }
@@ -71,6 +75,12 @@ impl Session {
         config.execution.parquet.coerce_int96 = Some("us".to_owned());
         config.execution.parquet.binary_as_string = false;
 
+        functions::guard(&mut state, memory).map_err(|error| {
+            ConfigError::new(format!("the functions cannot be guarded: {}", error.strip_backtrace()))
+        })?;
+        functions::apply_policy(&mut state, policy)?;
+
+        let secrets = Secrets::new(sources.iter().flat_map(Source::secrets));
         let opener = state.clone();
         let mut catalog = Catalog::new(sources, catalogs, Arc::new(opener))?;
         if let Some(tables) = policy.allowed_tables() {
@@ -78,7 +88,7 @@ impl Session {
         }
         let catalog = Arc::new(catalog);
         state.register_catalog_list(Arc::new(CatalogList::new(Arc::clone(&catalog))));
-        Ok(Self { state, catalog, workers: Workers::default() })
+        Ok(Self { state, catalog, secrets, workers: Workers::default() })
     }
 }
 

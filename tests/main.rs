@@ -1,3 +1,6 @@
 //! The one integration binary: every test binary links all of DataFusion.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by panicking")]
+
+mod hostile;
 mod toolset;

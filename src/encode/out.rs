@@ -169,12 +169,6 @@ impl Out {
         }
         self.scratch = json;
     }
-
-    /// Bytes of memory held.
-    #[cfg(test)]
-    pub(super) fn capacity(&self) -> usize {
-        self.buf.capacity() + self.scratch.capacity()
-    }
 }
 
 /// A short text built on the stack, for [`Out::plain`].

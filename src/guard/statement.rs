@@ -1,9 +1,12 @@
 //! Which statements are read-only, from the engine's own parse.
 
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 use datafusion::sql::parser::Statement as EngineStatement;
-use datafusion::sql::sqlparser::ast::{Query, Select, SetExpr, Statement, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    Expr, ObjectName, Query, Select, SetExpr, Statement, TableFactor, Visit, Visitor,
+};
 use datafusion::sql::sqlparser::keywords::Keyword;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 
@@ -50,40 +53,126 @@ fn check_sql(statement: &Statement) -> Result<(), Error> {
         | Statement::ShowProcessList { .. } => {}
         other => return Err(refuse(&other.to_string())),
     }
-    match statement.visit(&mut OnlyReads) {
+    match statement.visit(&mut Reading::default()) {
         ControlFlow::Continue(()) => Ok(()),
-        ControlFlow::Break(what) => Err(refuse(what)),
+        ControlFlow::Break(error) => Err(error),
     }
 }
 
-/// Finds what writes or locks inside a query, wherever it stands.
-struct OnlyReads;
+/// Tables and queries of a statement, when every `WITH` name is replaced by its query. Twenty names that each use the
+/// one before twice are a million, and planning does replace them.
+const MAX_EXPANDED: u64 = 1_500;
+/// Sets that `CUBE`, `ROLLUP` and `GROUPING SETS` may stand for; ten columns of `CUBE` are 1,024.
+const MAX_GROUPING_SETS: u64 = 1_024;
 
-impl Visitor for OnlyReads {
-    type Break = &'static str;
+/// Walks a query: finds what writes or locks, what the planner would leave out silently, and what grows in planning.
+#[derive(Default)]
+struct Reading {
+    /// Size of the open queries, the innermost last.
+    open: Vec<u64>,
+    /// `WITH` names, by the address of the query that defines them.
+    names: HashMap<usize, String>,
+    sizes: HashMap<String, u64>,
+    grouping_sets: u64,
+}
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Self::Break> {
+impl Reading {
+    fn add(&mut self, size: u64) -> ControlFlow<Error> {
+        if let Some(open) = self.open.last_mut() {
+            *open = open.saturating_add(size);
+            if *open > MAX_EXPANDED {
+                return ControlFlow::Break(too_complex(
+                    "with every WITH query in place of its name, it has too many parts",
+                    "Use each WITH query once, or split the statement.",
+                ));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn address(query: &Query) -> usize {
+    std::ptr::from_ref(query).addr()
+}
+
+impl Visitor for Reading {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         if !query.locks.is_empty() {
-            return ControlFlow::Break("FOR UPDATE");
+            return ControlFlow::Break(refuse("FOR UPDATE"));
+        }
+        // The planner passes over these, so that the answer would not be what was asked for.
+        if query.for_clause.is_some() || query.format_clause.is_some() || query.settings.is_some() {
+            return ControlFlow::Break(unsupported("FOR, FORMAT and SETTINGS after a query"));
         }
         // Branches of set operations are no queries of their own; their left side is as deep as there are branches.
         let mut branches = vec![query.body.as_ref()];
         while let Some(branch) = branches.pop() {
             match branch {
                 SetExpr::SetOperation { left, right, .. } => branches.extend([left.as_ref(), right.as_ref()]),
-                SetExpr::Insert(_) => return ControlFlow::Break("INSERT"),
-                SetExpr::Update(_) => return ControlFlow::Break("UPDATE"),
-                SetExpr::Delete(_) => return ControlFlow::Break("DELETE"),
-                SetExpr::Merge(_) => return ControlFlow::Break("MERGE"),
+                SetExpr::Insert(_) => return ControlFlow::Break(refuse("INSERT")),
+                SetExpr::Update(_) => return ControlFlow::Break(refuse("UPDATE")),
+                SetExpr::Delete(_) => return ControlFlow::Break(refuse("DELETE")),
+                SetExpr::Merge(_) => return ControlFlow::Break(refuse("MERGE")),
                 SetExpr::Select(_) | SetExpr::Query(_) | SetExpr::Values(_) | SetExpr::Table(_) => {}
             }
         }
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            self.names.insert(address(&cte.query), cte.alias.name.value.to_lowercase());
+        }
+        self.open.push(1);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Self::Break> {
-        if select.into.is_some() { ControlFlow::Break("SELECT INTO") } else { ControlFlow::Continue(()) }
+    fn post_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        let size = self.open.pop().unwrap_or_default();
+        if let Some(name) = self.names.remove(&address(query)) {
+            let known = self.sizes.entry(name).or_default();
+            *known = size.max(*known);
+        }
+        self.add(size)
     }
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<Error> {
+        let size = self.sizes.get(&name.to_string().replace('"', "").to_lowercase()).copied();
+        self.add(size.unwrap_or(1))
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
+        if select.into.is_some() { ControlFlow::Break(refuse("SELECT INTO")) } else { ControlFlow::Continue(()) }
+    }
+
+    fn pre_visit_table_factor(&mut self, table: &TableFactor) -> ControlFlow<Error> {
+        match table {
+            TableFactor::Table { sample: Some(_), .. } | TableFactor::Derived { sample: Some(_), .. } => {
+                ControlFlow::Break(unsupported("TABLESAMPLE (use WHERE random() < 0.1)"))
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<Error> {
+        let sets = match expr {
+            Expr::Cube(sets) => 1_u64.checked_shl(u32::try_from(sets.len()).unwrap_or(u32::MAX)).unwrap_or(u64::MAX),
+            Expr::Rollup(sets) => sets.len() as u64 + 1,
+            Expr::GroupingSets(sets) => sets.len() as u64,
+            _ => return ControlFlow::Continue(()),
+        };
+        self.grouping_sets = self.grouping_sets.max(1).saturating_mul(sets.max(1));
+        if self.grouping_sets > MAX_GROUPING_SETS {
+            return ControlFlow::Break(too_complex("it has more than 1,024 grouping sets", "Group by fewer columns."));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn too_complex(why: &str, advice: &str) -> Error {
+    Error::new(ErrorCode::TooComplex, format!("The statement is too complex: {why}. {advice}"))
+}
+
+fn unsupported(what: &str) -> Error {
+    Error::new(ErrorCode::InvalidQuery, format!("The engine does not support this: {what}. Write it another way."))
 }
 
 /// The refusal of a text that does not parse but begins as a statement that writes or changes settings, maybe one

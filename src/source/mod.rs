@@ -186,6 +186,12 @@ impl Source {
         redact(&self.uri).into_owned()
     }
 
+    /// The values of its store options that no text may show.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
+        let is_secret = |key: &str| ["secret", "key", "token", "password", "sas"].iter().any(|part| key.contains(part));
+        self.store.iter().filter(move |(key, _)| is_secret(&key.to_ascii_lowercase())).map(|(_, value)| value.clone())
+    }
+
     /// Splits the name.
     ///
     /// # Errors

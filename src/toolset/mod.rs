@@ -248,7 +248,10 @@ impl Toolset {
                     let columns = query::columns(&plan);
                     CheckResult { payload: schema::checked(&columns, max_bytes), outcome: Ok(columns) }
                 }
-                Err(error) => CheckResult { payload: schema::refused(&error, max_bytes), outcome: Err(error) },
+                Err(error) => {
+                    let error = error.with_max_bytes(max_bytes).without(&inner.session.secrets);
+                    CheckResult { payload: schema::refused(&error, max_bytes), outcome: Err(error) }
+                }
             })
         })
         .await
@@ -317,7 +320,7 @@ impl Toolset {
     }
 
     fn bounded(&self, error: Error) -> Error {
-        error.with_max_bytes(self.0.limits.max_result_bytes())
+        error.with_max_bytes(self.0.limits.max_result_bytes()).without(&self.0.session.secrets)
     }
 }
 

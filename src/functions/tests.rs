@@ -1,0 +1,112 @@
+use datafusion::prelude::{SessionConfig, SessionContext};
+
+use super::*;
+use crate::error::{Error, ErrorCode};
+
+const MAX_BYTES: usize = 32 << 20;
+
+fn context(policy: &Policy) -> Result<SessionContext, ConfigError> {
+    let mut state = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1)).state();
+    apply_policy(&mut state, policy)?;
+    guard(&mut state, MAX_BYTES).expect("guard");
+    Ok(SessionContext::new_with_state(state))
+}
+
+async fn run(context: &SessionContext, sql: &str) -> Result<usize, Error> {
+    let frame = context.sql(sql).await.map_err(Error::from_datafusion)?;
+    let batches = frame.collect().await.map_err(Error::from_datafusion)?;
+    Ok(batches.iter().map(|batch| batch.num_rows()).sum())
+}
+
+#[tokio::test]
+async fn what_would_be_huge_is_refused_before_it_is_made() {
+    let context = context(&Policy::default()).expect("context");
+    for sql in [
+        "SELECT length(repeat('x', 300000000))",
+        "SELECT repeat(x, 9223372036854775807) FROM (VALUES ('abc')) v(x)",
+        "SELECT repeat('ab', 400000000) || repeat('cd', 400000000)",
+        "SELECT rpad('a', 1073741824, 'a')",
+        "SELECT lpad(x, 1073741824, 'é') FROM (VALUES ('abc')) v(x)",
+        "SELECT cardinality(array_repeat(1, 1000000000))",
+        "SELECT cardinality(list_repeat('abcdef', 100000000))",
+        "SELECT cardinality(range(1000000000))",
+        "SELECT cardinality(generate_series(1, 1000000000000, 7))",
+        "SELECT cardinality(range(DATE '0001-01-01', DATE '9999-01-01', INTERVAL '1 nanosecond'))",
+        "SELECT cardinality(generate_series(TIMESTAMP '2000-01-01', TIMESTAMP '2020-01-01', INTERVAL '1 microsecond'))",
+        "SELECT cardinality(array_resize([1], 1000000000, 0))",
+        "SELECT length(replace(repeat('x', 1000000), 'x', repeat('y', 1000)))",
+        "SELECT length(regexp_replace(repeat('x', 1000000), 'x', repeat('y', 1000), 'g'))",
+        "SELECT length(repeat('x', value)) FROM generate_series(100000000, 100000001)",
+        "WITH a AS (SELECT repeat('x', 900000) AS x), b AS (SELECT concat(x, x, x, x, x, x, x, x) AS x FROM a) \
+         SELECT length(concat(x, x, x, x, x, x, x, x)) FROM b",
+    ] {
+        match run(&context, sql).await {
+            Ok(rows) => panic!("{sql} gave {rows} rows"),
+            Err(error) => assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{sql}: {error}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_people_write_passes() {
+    let context = context(&Policy::default()).expect("context");
+    for (sql, rows) in [
+        ("SELECT repeat('*', value) FROM generate_series(1, 100)", 100),
+        ("SELECT lpad(cast(value AS varchar), 8, '0'), rpad('a', 10) FROM generate_series(1, 10000)", 10_000),
+        ("SELECT unnest(range(1, 1000))", 999),
+        ("SELECT unnest(generate_series(DATE '2024-01-01', DATE '2024-12-31', INTERVAL '1 month'))", 12),
+        ("SELECT replace('a b', ' ', '_'), regexp_replace('a1', '[0-9]', '', 'g')", 1),
+        ("SELECT concat('a', NULL, 1), concat_ws('-', 'a', 'b'), [1, 2] || [3], array_append([1], 2)", 1),
+        ("SELECT repeat(NULL, 3), repeat('a', -1), lpad('a', -5), array_resize([1], 3)", 1),
+        ("SELECT count(*) FROM generate_series(1, 100000)", 1),
+    ] {
+        assert_eq!(run(&context, sql).await.expect(sql), rows, "{sql}");
+    }
+}
+
+#[tokio::test]
+async fn the_policy_decides_which_functions_exist() {
+    let only = context(&Policy::default().with_allowed_functions(["sum", "UPPER", "char_length"])).expect("context");
+    for sql in [
+        "SELECT sum(1)",
+        "SELECT upper('a')",
+        "SELECT length('a'), character_length('a')",
+        "SELECT [1][1], 'a' || 'b', 1 + 1",
+    ] {
+        run(&only, sql).await.expect(sql);
+    }
+    for sql in
+        ["SELECT max(1)", "SELECT lower('a')", "SELECT row_number() OVER ()", "SELECT * FROM generate_series(1, 2)"]
+    {
+        assert_eq!(run(&only, sql).await.expect_err(sql).code(), ErrorCode::UnknownFunction, "{sql}");
+    }
+    let without = context(&Policy::default().with_denied_functions(["now", "generate_series", "list_sort", "mean"]))
+        .expect("context");
+    for sql in [
+        "SELECT current_timestamp()",
+        "SELECT array_sort([1])",
+        "SELECT avg(1)",
+        "SELECT * FROM generate_series(1, 2)",
+        "SELECT generate_series(1, 2)",
+    ] {
+        assert_eq!(run(&without, sql).await.expect_err(sql).code(), ErrorCode::UnknownFunction, "{sql}");
+    }
+    run(&without, "SELECT sum(1)").await.expect("sum");
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_refused() {
+    let error = context(&Policy::default().with_denied_functions(["repaet"])).map(drop).expect_err("unknown");
+    assert_eq!(
+        error.to_string(),
+        "`denied_functions` names the function `repaet`, which the session does not have; did you mean `repeat`?"
+    );
+}
+
+#[test]
+fn no_table_function_reads_files() {
+    let state = SessionContext::new().state();
+    let mut names: Vec<&String> = state.table_functions().keys().collect();
+    names.sort();
+    assert_eq!(names, ["generate_series", "range"]);
+}

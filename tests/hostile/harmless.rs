@@ -1,0 +1,156 @@
+//! What analysts write. Every statement must be planned by `check_query` and answered by `query`.
+
+use super::toolset;
+
+const HARMLESS: &[&str] = &[
+    "SELECT 1",
+    "SELECT 1;",
+    "  SELECT 1 ;  -- done",
+    "/* a; b */ SELECT 1",
+    "SELECT 'a;b'",
+    "SELECT 'DROP TABLE t'",
+    "SELECT id AS \"delete\" FROM t",
+    "SELECT id AS update_count FROM t",
+    "SELECT * FROM t",
+    "FROM t",
+    "SELECT t.* FROM t",
+    "SELECT * EXCEPT (name) FROM t",
+    "SELECT * EXCLUDE (name) FROM t",
+    "SELECT DISTINCT name FROM t",
+    "SELECT DISTINCT ON (name) name, id FROM t ORDER BY name, id",
+    "SELECT \"userId\" FROM t",
+    "SELECT T.ID FROM T",
+    "SELECT id FROM datafusion.public.t",
+    "SELECT id FROM public.t",
+    "SELECT id FROM t WHERE name = 'a' AND id BETWEEN 1 AND 2",
+    "SELECT id FROM t WHERE name IN ('a', 'b') OR name LIKE 'a%' OR name ILIKE 'A_'",
+    "SELECT id FROM t WHERE name ~ '^a' AND name !~ 'b'",
+    "SELECT id FROM t WHERE name SIMILAR TO 'a|b'",
+    "SELECT id FROM t WHERE price IS NOT NULL AND NOT (id = 3)",
+    "SELECT id FROM t WHERE name IS DISTINCT FROM 'a'",
+    "SELECT id FROM t ORDER BY price DESC NULLS LAST LIMIT 2 OFFSET 1",
+    "SELECT id FROM t ORDER BY 1",
+    "SELECT count(*), sum(price), avg(price), min(id), max(id) FROM t",
+    "SELECT name, count(*) FROM t GROUP BY name HAVING count(*) > 0 ORDER BY 2 DESC",
+    "SELECT name, count(*) FROM t GROUP BY ALL",
+    "SELECT count(DISTINCT name) FROM t",
+    "SELECT sum(price) FILTER (WHERE id > 1) FROM t",
+    "SELECT approx_percentile_cont(price, 0.5) FROM t",
+    "SELECT approx_percentile_cont(0.9) WITHIN GROUP (ORDER BY price) FROM t",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM t",
+    "SELECT median(price), stddev(price), var_pop(price), corr(price, id) FROM t",
+    "SELECT approx_distinct(name), approx_median(price) FROM t",
+    "SELECT array_agg(name ORDER BY id), string_agg(name, ',') FROM t",
+    "SELECT first_value(name ORDER BY id), last_value(name ORDER BY id) FROM t",
+    "SELECT bool_and(id > 0), bool_or(id > 2), bit_and(id) FROM t",
+    "SELECT name, grouping(name), count(*) FROM t GROUP BY ROLLUP (name)",
+    "SELECT name, id, count(*) FROM t GROUP BY CUBE (name, id)",
+    "SELECT name, id, count(*) FROM t GROUP BY GROUPING SETS ((name), (id), ())",
+    "SELECT id, row_number() OVER (ORDER BY price) FROM t",
+    "SELECT id, rank() OVER (PARTITION BY name ORDER BY price), dense_rank() OVER (ORDER BY price), ntile(2) OVER (ORDER BY id) FROM t",
+    "SELECT id, lag(price) OVER (ORDER BY id), lead(price, 1, 0.0) OVER (ORDER BY id) FROM t",
+    "SELECT id, sum(price) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t",
+    "SELECT id, avg(price) OVER (ORDER BY id RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) FROM t",
+    "SELECT id, sum(price) OVER w FROM t WINDOW w AS (ORDER BY id)",
+    "SELECT id, first_value(price) OVER (ORDER BY id), nth_value(price, 2) OVER (ORDER BY id) FROM t",
+    "SELECT id, percent_rank() OVER (ORDER BY id), cume_dist() OVER (ORDER BY id) FROM t",
+    "SELECT id, row_number() OVER (ORDER BY id) AS n FROM t QUALIFY n = 1",
+    "SELECT t.id, u.label FROM t JOIN u ON t.id = u.id",
+    "SELECT id, label FROM t JOIN u USING (id)",
+    "SELECT id FROM t NATURAL JOIN u",
+    "SELECT t.id FROM t LEFT JOIN u ON t.id = u.id",
+    "SELECT t.id FROM t RIGHT JOIN u ON t.id = u.id",
+    "SELECT t.id FROM t FULL OUTER JOIN u ON t.id = u.id",
+    "SELECT t.id FROM t CROSS JOIN u",
+    "SELECT t.id FROM t, u WHERE t.id = u.id",
+    "SELECT t.id FROM t LEFT SEMI JOIN u ON t.id = u.id",
+    "SELECT t.id FROM t LEFT ANTI JOIN u ON t.id = u.id",
+    "SELECT a.id FROM t a JOIN t b ON a.id < b.id",
+    "SELECT t.id, l.m FROM t, LATERAL (SELECT max(u.id) AS m FROM u WHERE u.id = t.id) l",
+    "SELECT id FROM t WHERE id IN (SELECT id FROM u)",
+    "SELECT id FROM t WHERE id NOT IN (SELECT id FROM u)",
+    "SELECT id FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id)",
+    "SELECT id FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.id = t.id)",
+    "SELECT id, (SELECT max(label) FROM u WHERE u.id = t.id) AS label FROM t",
+    "SELECT id FROM t WHERE price > (SELECT avg(price) FROM t)",
+    "SELECT s.id FROM (SELECT id FROM t) AS s",
+    "WITH a AS (SELECT id FROM t), b AS (SELECT id FROM a) SELECT * FROM b",
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10) SELECT sum(i) FROM n",
+    "SELECT id FROM t UNION SELECT id FROM u",
+    "SELECT id FROM t UNION ALL SELECT id FROM u ORDER BY id LIMIT 3",
+    "SELECT id FROM t EXCEPT SELECT id FROM u",
+    "SELECT id FROM t INTERSECT SELECT id FROM u",
+    "(SELECT 1) UNION ALL (SELECT 2)",
+    "VALUES (1, 'a'), (2, 'b')",
+    "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS v(n, s)",
+    "SELECT CASE WHEN id = 1 THEN 'one' WHEN id = 2 THEN 'two' ELSE 'many' END FROM t",
+    "SELECT CASE id WHEN 1 THEN 'one' END FROM t",
+    "SELECT coalesce(name, 'x'), nullif(id, 1), greatest(1, 2), least(1, 2) FROM t",
+    "SELECT cast(id AS varchar), price::int, try_cast(name AS int), arrow_cast(id, 'Int32') FROM t",
+    "SELECT arrow_typeof(day) FROM t LIMIT 1",
+    "SELECT date_trunc('month', day), date_part('year', day), extract(month FROM day) FROM t",
+    "SELECT day + INTERVAL '1 day', day - INTERVAL '2 months' FROM t",
+    "SELECT date_bin(INTERVAL '15 minutes', TIMESTAMP '2024-01-01 00:07:00', TIMESTAMP '2024-01-01')",
+    "SELECT to_timestamp('2024-01-01T00:00:00Z'), now() > TIMESTAMP '2020-01-01', current_date",
+    "SELECT to_char(day, '%Y-%m'), to_date('2024-01-01'), make_date(2024, 1, 2) FROM t",
+    "SELECT TIMESTAMP '2024-01-01 00:00:00' AT TIME ZONE 'UTC'",
+    "SELECT day - DATE '2021-01-01' FROM t",
+    "SELECT tags[1], array_length(tags), array_has(tags, 2) FROM t",
+    "SELECT unnest(tags) FROM t",
+    "SELECT u FROM UNNEST([1, 2]) AS x(u)",
+    "SELECT [1, 2, 3][2:3], make_array(1, 2), array_sort([3, 1]), range(1, 4)",
+    "SELECT address['city'] FROM t",
+    "SELECT t.address.city FROM t",
+    "SELECT struct(1, 'a'), named_struct('a', 1), {a: 1, b: 2}",
+    "SELECT MAP {'a': 1}, map_keys(MAP {'a': 1})",
+    "SELECT upper(name) || '-' || lower(name), trim(' a '), substr(name, 1, 1), position('a' IN name) FROM t",
+    "SELECT regexp_replace(name, 'a', 'b'), regexp_like(name, 'a'), split_part('a,b', ',', 1) FROM t",
+    "SELECT repeat('ab', 3), lpad('7', 3, '0'), concat('a', 1), concat_ws('-', 'a', 'b'), replace('a', 'a', 'b')",
+    "SELECT round(price, 1), floor(price), abs(-1), power(2, 3), sqrt(4.0), price % 2 FROM t",
+    "SELECT 1 + 2 * 3 / 4 - 5 % 2, 5 & 3, 5 | 3, 1 << 2",
+    "SELECT md5('a'), sha256('a'), encode('a', 'hex')",
+    "SELECT random() BETWEEN 0 AND 1, uuid() IS NOT NULL",
+    "SELECT * FROM generate_series(1, 5)",
+    "SELECT sum(value) FROM range(0, 100, 2)",
+    "EXPLAIN SELECT * FROM t",
+    "EXPLAIN VERBOSE SELECT * FROM t",
+    "EXPLAIN ANALYZE SELECT count(*) FROM t",
+    "EXPLAIN FORMAT TREE SELECT * FROM t",
+    "DESCRIBE t",
+    "DESC t",
+    "DESCRIBE SELECT 1",
+    "SHOW TABLES",
+    "SHOW COLUMNS FROM t",
+    "SHOW ALL",
+    "SHOW datafusion.execution.batch_size",
+    "SHOW FUNCTIONS LIKE 'sum'",
+    "SELECT table_name FROM information_schema.tables",
+    "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 't'",
+    "SELECT 'é', '日本語', '😀'",
+    "SELECT 1e3, .5, 1_000, X'DEADBEEF', true, null",
+    "SELECT id FROM t |> WHERE id > 1 |> SELECT id",
+];
+
+#[test]
+fn there_are_at_least_a_hundred() {
+    assert!(HARMLESS.len() >= 100, "{}", HARMLESS.len());
+}
+
+#[tokio::test]
+async fn check_query_takes_them() {
+    let toolset = toolset();
+    for sql in HARMLESS {
+        let checked = toolset.check_query(sql).await.expect(sql);
+        assert!(checked.is_valid(), "{sql}: {}", checked.json());
+    }
+}
+
+#[tokio::test]
+async fn query_answers_them() {
+    let toolset = toolset();
+    for sql in HARMLESS {
+        if let Err(error) = toolset.query(*sql).await {
+            panic!("{sql}: {}", error.json());
+        }
+    }
+}
