@@ -29,9 +29,9 @@ pub(crate) async fn run(
     format: ResultFormat,
     deadline: Instant,
 ) -> Result<QueryResult, Error> {
-    let verified = guard::plan(sql, &session.state, limits.max_sql_bytes()).await?;
+    let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
-    let state = state_for(session, &verified);
+    let state = state_for(session.state()?, &verified);
     let bounded = plan::bounded(verified.clone(), max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
     let physical = state.create_physical_plan(&bounded).await.map_err(Error::from_datafusion)?;
     // DataFusion's output schema, whose names are the plan's own.
@@ -72,8 +72,8 @@ pub(crate) fn columns(plan: &LogicalPlan) -> Vec<Column> {
 
 /// One partition for a plan whose rows come in the order of storage: several would be merged as they arrive, and the
 /// same call would not give the same rows twice.
-fn state_for(session: &Session, plan: &LogicalPlan) -> SessionState {
-    let mut state = session.state.clone();
+fn state_for(state: &SessionState, plan: &LogicalPlan) -> SessionState {
+    let mut state = state.clone();
     if plan::keeps_storage_order(plan) {
         state.config_mut().options_mut().execution.target_partitions = 1;
     }

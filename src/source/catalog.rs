@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::catalog::information_schema::{INFORMATION_SCHEMA, InformationSchemaProvider};
@@ -29,8 +29,8 @@ struct Entry {
 
 /// The tables of a toolset.
 pub(crate) struct Catalog {
-    /// Opens the files: a session without any catalog.
-    opener: Arc<dyn Session>,
+    /// Opens the files: a session without any catalog, there before a statement is planned.
+    opener: OnceLock<Arc<dyn Session>>,
     own: BTreeMap<TableName, Entry>,
     base: Option<Arc<dyn CatalogProviderList>>,
     default_catalog: String,
@@ -58,17 +58,16 @@ impl fmt::Debug for Catalog {
 }
 
 impl Catalog {
-    /// Lays the sources over `base`.
+    /// Lays the sources over `base`, in its default catalog and schema.
     ///
     /// # Errors
     /// If two sources have one name, or a source cannot be.
     pub(crate) fn new(
         sources: Vec<Source>,
         base: Option<Arc<dyn CatalogProviderList>>,
-        opener: Arc<dyn Session>,
+        default_catalog: String,
+        default_schema: String,
     ) -> Result<Self, ConfigError> {
-        let options = &opener.config_options().catalog;
-        let (default_catalog, default_schema) = (options.default_catalog.clone(), options.default_schema.clone());
         let mut own = BTreeMap::new();
         for source in sources {
             let mut name = source.table_name()?;
@@ -80,7 +79,12 @@ impl Catalog {
                 return Err(ConfigError::new(format!("the source name `{text}` is given twice")));
             }
         }
-        Ok(Self { opener, own, base, default_catalog, default_schema, allowed: None })
+        Ok(Self { opener: OnceLock::new(), own, base, default_catalog, default_schema, allowed: None })
+    }
+
+    /// Gives the session that opens files; the first one stays.
+    pub(crate) fn set_opener(&self, opener: Arc<dyn Session>) {
+        let _ = self.opener.set(opener);
     }
 
     /// Hides every table but these. Names are resolved as the engine does; one that is written exactly as a source's
@@ -219,7 +223,10 @@ impl Catalog {
             return Ok(None);
         }
         if let Some(entry) = self.entry(catalog, schema, table) {
-            let open = || files::open(&entry.source, self.opener.as_ref());
+            let Some(opener) = self.opener.get() else {
+                return datafusion::common::internal_err!("no session to open {table} with");
+            };
+            let open = || files::open(&entry.source, opener.as_ref());
             let open = entry.table.get_or_try_init(open).await;
             return open.map(|open| Some(open.clone())).map_err(|error| DataFusionError::External(Box::new(error)));
         }

@@ -192,14 +192,17 @@ impl Toolset {
     /// # Errors
     /// `unknown_table`, `source_unavailable`, `timeout`.
     pub async fn get_schema(&self, table_name: &str, name_contains: Option<&str>) -> Result<SchemaResult, Error> {
-        let Some(table) = self.0.session.catalog.find(table_name) else {
-            return Err(self.bounded(guard::unknown_table(table_name, &self.0.session.state)));
-        };
         let inner = Arc::clone(&self.0);
+        let table_name = table_name.to_owned();
         let name_contains = name_contains.map(str::to_owned);
         self.run(async move {
-            let Some(open) = inner.session.catalog.open(&table).await? else {
-                return Err(guard::unknown_table(&table.sql, &inner.session.state));
+            let state = inner.session.state()?;
+            let open = match inner.session.catalog.find(&table_name) {
+                Some(table) => inner.session.catalog.open(&table).await?,
+                None => None,
+            };
+            let Some(open) = open else {
+                return Err(guard::unknown_table(&table_name, state));
             };
             let facts = Facts { partition_columns: &open.partition_columns, inferred_from: open.inferred_from };
             let limits = &inner.limits;
@@ -242,7 +245,7 @@ impl Toolset {
         let sql = sql.to_owned();
         let max_bytes = self.0.limits.max_result_bytes();
         self.run(async move {
-            let planned = guard::plan(&sql, &inner.session.state, inner.limits.max_sql_bytes()).await;
+            let planned = guard::plan(&sql, inner.session.state()?, inner.limits.max_sql_bytes()).await;
             Ok(match planned {
                 Ok(plan) => {
                     let columns = query::columns(&plan);
