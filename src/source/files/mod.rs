@@ -39,6 +39,7 @@ use self::layout::{FileLayout, FileName, Layout, csv, json, tagged};
 use self::listing::{DataFile, Listing};
 use self::partitions::Partitions;
 use self::place::Place;
+use self::schema::Kind;
 use self::table::FilesTable;
 use super::options::{Settings, TextOptions};
 use super::{Format, Source};
@@ -86,9 +87,14 @@ pub(crate) async fn open(source: &Source, session: &dyn Session) -> Result<OpenT
     let partition_columns: Vec<String> = partition_fields.iter().map(|field| field.name().clone()).collect();
 
     let is_csv = format == Format::Csv;
+    let kind = match format {
+        Format::Csv => Kind::Csv,
+        Format::Json => Kind::Json,
+        _ => Kind::Typed,
+    };
     let schemas: Vec<(&str, SchemaRef)> =
         read.iter().map(|head| (head.file.relative.as_str(), Arc::clone(&head.schema))).collect();
-    let mut fields = schema::merge(&place, &schemas, &settings.columns, is_csv)?;
+    let mut fields = schema::merge(&place, &schemas, &settings.columns, kind)?;
     // The folder's value wins over a column of that name in the file.
     fields.retain(|field| !partition_columns.contains(field.name()));
     schema::override_types(&place, &mut fields, &settings.columns, &partition_columns)?;
@@ -180,12 +186,21 @@ async fn read_heads(
                 tokio::task::spawn_blocking(read)
                     .await
                     .unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "reading the head of a file panicked")))
+                    .map_err(at_open)
             }
         })
         .buffered(CONCURRENCY)
         .try_collect()
         .await?;
     Ok(found.into_iter().flatten().collect())
+}
+
+/// A value that is wrong is the query's failure, unless the table cannot even be opened for it.
+fn at_open(error: Error) -> Error {
+    match error.code() {
+        ErrorCode::Execution => Error::new(ErrorCode::SourceUnavailable, error.message()),
+        _ => error,
+    }
 }
 
 fn read_head(

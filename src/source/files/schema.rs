@@ -10,7 +10,18 @@ use super::place::Place;
 use crate::error::Error;
 use crate::source::options::nearest;
 
-/// Merges the schemas of files; `text` files may fall back to `Utf8`, since their bytes are text anyhow.
+/// What the types of a file's schema rest on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    /// The file states them.
+    Typed,
+    /// Guessed from JSON.
+    Json,
+    /// Guessed from delimited text, which can be read as `Utf8` whatever it holds.
+    Csv,
+}
+
+/// Merges the schemas of files.
 ///
 /// # Errors
 /// Names the file and column whose type cannot be brought together with the earlier files'.
@@ -18,7 +29,7 @@ pub(crate) fn merge(
     place: &Place,
     schemas: &[(&str, SchemaRef)],
     settled: &[(String, DataType)],
-    text: bool,
+    kind: Kind,
 ) -> Result<Vec<FieldRef>, Error> {
     if let [(_, only)] = schemas {
         return Ok(only.fields().iter().cloned().collect());
@@ -40,9 +51,9 @@ pub(crate) fn merge(
             if known.data_type() == field.data_type() {
                 continue;
             }
-            let merged = match widen(known.data_type(), field.data_type()) {
+            let merged = match widen(known.data_type(), field.data_type(), kind != Kind::Typed) {
                 Some(merged) => merged,
-                None if text => DataType::Utf8,
+                None if kind == Kind::Csv => DataType::Utf8,
                 // The source's `columns` says the type, whatever the files say.
                 None if settled.iter().any(|(name, _)| name == field.name()) => known.data_type().clone(),
                 None => {
@@ -112,8 +123,9 @@ pub(crate) fn refuse_repeated(place: &Place, file: &str, schema: &Schema) -> Res
     }
 }
 
-/// The narrowest type that holds every value of both, if there is one.
-pub(crate) fn widen(a: &DataType, b: &DataType) -> Option<DataType> {
+/// The narrowest type that holds every value of both, if there is one. In `text`, whose digits are still there when a
+/// value is read, a whole number beside floats becomes one of them; the reader refuses what a float would round.
+pub(crate) fn widen(a: &DataType, b: &DataType, text: bool) -> Option<DataType> {
     use DataType::{
         Binary, BinaryView, Date32, Date64, Decimal128, Dictionary, FixedSizeBinary, LargeBinary, LargeList, LargeUtf8,
         List, Map, Null, Struct, Timestamp, Utf8, Utf8View,
@@ -123,7 +135,7 @@ pub(crate) fn widen(a: &DataType, b: &DataType) -> Option<DataType> {
     }
     match (a, b) {
         (Null, other) | (other, Null) => Some(other.clone()),
-        (Dictionary(_, value), other) | (other, Dictionary(_, value)) => widen(value, other),
+        (Dictionary(_, value), other) | (other, Dictionary(_, value)) => widen(value, other, text),
         (Utf8 | LargeUtf8 | Utf8View, Utf8 | LargeUtf8 | Utf8View) => {
             Some(if *a == Utf8View || *b == Utf8View { Utf8View } else { LargeUtf8 })
         }
@@ -142,10 +154,11 @@ pub(crate) fn widen(a: &DataType, b: &DataType) -> Option<DataType> {
         (Decimal128(p, s), other) | (other, Decimal128(p, s)) if other.is_integer() => {
             decimal((*p).checked_sub((*s).try_into().ok()?)?, *s, digits(other)?, 0)
         }
-        (List(one), List(other)) => Some(List(widen_field(one, other)?)),
-        (LargeList(one) | List(one), LargeList(other) | List(other)) => Some(LargeList(widen_field(one, other)?)),
-        (Struct(one), Struct(other)) => Some(Struct(widen_fields(one, other)?)),
-        (Map(one, sorted), Map(other, also)) => Some(Map(widen_field(one, other)?, *sorted && *also)),
+        (List(one), List(other)) => Some(List(widen_field(one, other, text)?)),
+        (LargeList(one) | List(one), LargeList(other) | List(other)) => Some(LargeList(widen_field(one, other, text)?)),
+        (Struct(one), Struct(other)) => Some(Struct(widen_fields(one, other, text)?)),
+        (Map(one, sorted), Map(other, also)) => Some(Map(widen_field(one, other, text)?, *sorted && *also)),
+        (DataType::Float64, DataType::Int64) | (DataType::Int64, DataType::Float64) if text => Some(DataType::Float64),
         (one, other) => widen_number(one, other),
     }
 }
@@ -216,17 +229,17 @@ fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
     if rank(&a) >= rank(&b) { a } else { b }
 }
 
-fn widen_field(a: &FieldRef, b: &FieldRef) -> Option<FieldRef> {
-    let merged = widen(a.data_type(), b.data_type())?;
+fn widen_field(a: &FieldRef, b: &FieldRef, text: bool) -> Option<FieldRef> {
+    let merged = widen(a.data_type(), b.data_type(), text)?;
     let nullable = a.is_nullable() || b.is_nullable();
     Some(Arc::new(a.as_ref().clone().with_data_type(merged).with_nullable(nullable)))
 }
 
-fn widen_fields(a: &Fields, b: &Fields) -> Option<Fields> {
+fn widen_fields(a: &Fields, b: &Fields, text: bool) -> Option<Fields> {
     let mut fields = Vec::with_capacity(a.len());
     for field in a {
         fields.push(match b.iter().find(|other| other.name() == field.name()) {
-            Some(other) => widen_field(field, other)?,
+            Some(other) => widen_field(field, other, text)?,
             None => Arc::new(field.as_ref().clone().with_nullable(true)),
         });
     }
@@ -261,8 +274,8 @@ mod tests {
             (Decimal128(10, 2), Int64, Some(Decimal128(21, 2))),
         ];
         for (a, b, expected) in cases {
-            assert_eq!(widen(&a, &b), expected, "{a} {b}");
-            assert_eq!(widen(&b, &a), expected, "{b} {a}");
+            assert_eq!(widen(&a, &b, false), expected, "{a} {b}");
+            assert_eq!(widen(&b, &a, false), expected, "{b} {a}");
         }
     }
 }

@@ -74,7 +74,7 @@ async fn formats_are_told_apart() {
     assert_eq!(rows(&files.source("n"), "SELECT * FROM t").await, [["1"]]);
     assert_eq!(rows(&files.source("o"), "SELECT * FROM t").await, [["1"]]);
     assert_says(&refusal(&files.source("wrong.parquet")).await, &["wrong.parquet", "not valid Parquet"]);
-    assert_says(&refusal(&files.source("n").with_format(Format::Avro)).await, &["no file of the format `avro`"]);
+    assert_says(&refusal(&files.source("m").with_format(Format::Avro)).await, &["no file of the format `avro`"]);
 }
 
 #[cfg(unix)]

@@ -31,7 +31,7 @@ async fn late_conflicts_name_their_line() {
         ("object.json", &many("{\"v\":{\"k\":1}}")),
         ("half.json", &many("{\"v\":1.5}")),
         ("nested.json", &many("{\"w\":[1.5]}")),
-        ("broken.json", &many("{\"v\":1,}")),
+        ("broken.json", &many("{\"v\" 1}")),
         ("open.json", &many("{\"v\":")),
         ("array.json", &many("[1]")),
     ]);

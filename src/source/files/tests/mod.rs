@@ -133,7 +133,7 @@ pub(super) async fn rows(source: &Source, sql: &str) -> Vec<Vec<String>> {
 
 /// What a query says when it fails while running.
 pub(super) async fn failure(source: &Source, sql: &str) -> String {
-    let error = run(source, sql).await.err().expect("it fails");
+    let error = run(source, sql).await.expect_err("it fails");
     assert_ne!(error.code().as_str(), "internal", "{error}");
     error.message().to_owned()
 }
