@@ -19,8 +19,8 @@ use crate::functions;
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::redact::Secrets;
-use crate::source::Source;
 use crate::source::catalog::{Catalog, CatalogList};
+use crate::source::{self, Source};
 
 /// What every call of a toolset shares.
 #[derive(Debug)]
@@ -57,6 +57,7 @@ impl Session {
         policy: &Policy,
     ) -> Result<Self, ConfigError> {
         limits.check()?;
+        sources.iter().try_for_each(source::validate)?;
         let secrets = Secrets::new(sources.iter().flat_map(Source::secrets));
         let catalogs = base.as_ref().map(|base| Arc::clone(base.catalog_list()));
         let names = match &base {

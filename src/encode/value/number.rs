@@ -44,7 +44,7 @@ fn quoted(text: &[u8], out: &mut Out) {
 #[inline]
 pub(super) fn float64(value: f64, out: &mut Out) {
     if value.is_finite() {
-        out.bytes(zmij::Buffer::new().format_finite(value).as_bytes());
+        finite(zmij::Buffer::new().format_finite(value).as_bytes(), value.abs() >= 1e15, out);
     } else {
         quoted(not_finite(value), out);
     }
@@ -54,10 +54,20 @@ pub(super) fn float64(value: f64, out: &mut Out) {
 #[inline]
 pub(super) fn float32(value: f32, out: &mut Out) {
     if value.is_finite() {
-        out.bytes(zmij::Buffer::new().format_finite(value).as_bytes());
+        finite(zmij::Buffer::new().format_finite(value).as_bytes(), value.abs() >= 1e5, out);
     } else {
         quoted(not_finite(f64::from(value)), out);
     }
+}
+
+/// The digits without the `+` of a large number's exponent, which `zmij` writes and nobody needs.
+#[inline]
+fn finite(text: &[u8], is_large: bool, out: &mut Out) {
+    if is_large && let Some(plus) = text.iter().position(|&byte| byte == b'+') {
+        out.bytes(&text[..plus]);
+        return out.bytes(&text[plus + 1..]);
+    }
+    out.bytes(text);
 }
 
 fn not_finite(value: f64) -> &'static [u8] {

@@ -32,7 +32,7 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::object_store::ObjectStore;
-use futures::{StreamExt, TryStreamExt};
+use futures::{FutureExt, StreamExt, TryStreamExt};
 
 use self::layout::json_guess::settle_nulls;
 use self::layout::{FileLayout, FileName, Layout, csv, json, tagged};
@@ -75,7 +75,9 @@ pub(crate) async fn open(source: &Source, session: &dyn Session) -> Result<OpenT
             .with_cause(error)
     })?;
     let place = Arc::clone(&listing.place);
-    let format = names::settle(&mut listing, source.format, async |file| head(&store, &place, file).await).await?;
+    // Futures are boxed here and below, since the compiler cannot see through closures that borrow that they are `Send`.
+    let probe = |file| head(Arc::clone(&store), Arc::clone(&place), file).boxed();
+    let format = names::settle(&mut listing, source.format, probe).await?;
     let stated: Arc<BTreeSet<String>> = Arc::new(settings.columns.iter().map(|(name, _)| name.clone()).collect());
 
     let read = read_heads(&listing, &place, format, &settings.text, &stated, session, &store).await?;
@@ -134,6 +136,7 @@ pub(crate) async fn open(source: &Source, session: &dyn Session) -> Result<OpenT
                 file.partition_values = values;
                 Ok::<_, Error>(file)
             }
+            .boxed()
         })
         .buffered(CONCURRENCY)
         .try_collect()
@@ -144,9 +147,9 @@ pub(crate) async fn open(source: &Source, session: &dyn Session) -> Result<OpenT
 }
 
 /// A file's first bytes.
-async fn head(store: &Arc<dyn ObjectStore>, place: &Arc<Place>, file: &DataFile) -> Result<Vec<u8>, Error> {
-    let name = FileName { place: Arc::clone(place), relative: file.relative.clone() };
-    let input = scan::input(store, &file.meta, &name).await?;
+async fn head(store: Arc<dyn ObjectStore>, place: Arc<Place>, file: DataFile) -> Result<Vec<u8>, Error> {
+    let name = FileName { place, relative: file.relative };
+    let input = scan::input(&store, &file.meta, &name).await?;
     let mut head = Vec::with_capacity(8);
     let read = input.take(8).read_to_end(&mut head);
     read.map_err(|error| name.unavailable(&format!("cannot be read ({})", listing::reason(&error))))?;
@@ -188,6 +191,7 @@ async fn read_heads(
                     .unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "reading the head of a file panicked")))
                     .map_err(at_open)
             }
+            .boxed()
         })
         .buffered(CONCURRENCY)
         .try_collect()

@@ -5,6 +5,7 @@
 //! format, every file is taken but those whose extension says another format.
 
 use datafusion::common::parsers::CompressionTypeVariant as Compression;
+use futures::future::BoxFuture;
 
 use super::listing::{DataFile, Listing};
 use crate::error::Error;
@@ -69,7 +70,7 @@ pub(crate) fn sniff(head: &[u8]) -> Option<Format> {
 pub(crate) async fn settle(
     listing: &mut Listing,
     stated: Option<Format>,
-    head: impl AsyncFn(&DataFile) -> Result<Vec<u8>, Error>,
+    head: impl Fn(DataFile) -> BoxFuture<'static, Result<Vec<u8>, Error>>,
 ) -> Result<Format, Error> {
     let place = std::sync::Arc::clone(&listing.place);
     if let Some(format) = stated {
@@ -87,7 +88,7 @@ pub(crate) async fn settle(
     for file in std::mem::take(&mut listing.files) {
         let found = match format_of(file.name()) {
             Some(format) => format,
-            None => match sniff(&head(&file).await?) {
+            None => match sniff(&head(file.clone()).await?) {
                 Some(format) => format,
                 None if listing.single => {
                     return Err(place.unavailable(
