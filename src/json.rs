@@ -1,12 +1,37 @@
 //! JSON text for strings, by the contract's rule: U+0085, U+2028 and U+2029 are escaped because line-based clients cut
 //! a message at them, and all other non-ASCII text stands as it is.
 
+/// Bytes looked at together while nothing needs an escape; the comparison of one block compiles to vector code.
+const BLOCK: usize = 16;
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// What a byte needs: 0 nothing, `u` a `\u00xx`, `M` a look at the bytes after it (it may start U+0085, U+2028 or
+/// U+2029), anything else a backslash and that byte.
+const ESCAPE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        table[byte] = b'u';
+        byte += 1;
+    }
+    table[0x08] = b'b';
+    table[0x09] = b't';
+    table[0x0a] = b'n';
+    table[0x0c] = b'f';
+    table[0x0d] = b'r';
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[0xc2] = b'M';
+    table[0xe2] = b'M';
+    table
+};
+
 /// Appends `text` as a JSON string, quotes included.
 pub(crate) fn write_str(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
     out.push(b'"');
-    for c in text.chars() {
-        write_char(out, c);
-    }
+    escape(out, text.as_bytes(), usize::MAX);
     out.push(b'"');
 }
 
@@ -16,8 +41,9 @@ pub(crate) fn write_str_within(out: &mut Vec<u8>, text: &str, max_bytes: usize) 
     let start = out.len();
     out.push(b'"');
     let mut keep = out.len();
+    let mut char_bytes = [0; 4];
     for c in text.chars() {
-        write_char(out, c);
+        escape(out, c.encode_utf8(&mut char_bytes).as_bytes(), usize::MAX);
         // Room for the closing quote.
         if out.len() - start + 1 > max_bytes {
             out.truncate(keep);
@@ -32,25 +58,145 @@ pub(crate) fn write_str_within(out: &mut Vec<u8>, text: &str, max_bytes: usize) 
     out.push(b'"');
 }
 
-fn write_char(out: &mut Vec<u8>, c: char) {
-    match c {
-        '"' => out.extend_from_slice(b"\\\""),
-        '\\' => out.extend_from_slice(b"\\\\"),
-        '\n' => out.extend_from_slice(b"\\n"),
-        '\r' => out.extend_from_slice(b"\\r"),
-        '\t' => out.extend_from_slice(b"\\t"),
-        '\u{0}'..='\u{1f}' | '\u{7f}' | '\u{85}' | '\u{2028}' | '\u{2029}' => {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            let code = c as usize;
-            out.extend_from_slice(&[
-                b'\\',
-                b'u',
-                HEX[code >> 12 & 15],
-                HEX[code >> 8 & 15],
-                HEX[code >> 4 & 15],
-                HEX[code & 15],
-            ]);
+/// Appends the inside of a JSON string, and stops soon after `out` has become longer than `limit`. Returns how many
+/// bytes of `text`, which is UTF-8, were not looked at.
+pub(crate) fn escape(out: &mut Vec<u8>, text: &[u8], limit: usize) -> usize {
+    let mut clean = 0; // start of the run that is not yet copied
+    let mut at = 0;
+    while let Some(block) = text.get(at..at + BLOCK) {
+        if is_clean(block) {
+            at += BLOCK;
+            continue;
         }
-        c => out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        out.extend_from_slice(&text[clean..at]);
+        at = escape_block(out, text, at, at + BLOCK);
+        clean = at;
+        if out.len() > limit {
+            return text.len() - at;
+        }
+    }
+    let rest = &text[at..];
+    if rest.iter().all(|&byte| ESCAPE[byte as usize] == 0) {
+        out.extend_from_slice(&text[clean..]);
+    } else {
+        out.extend_from_slice(&text[clean..at]);
+        escape_block(out, text, at, text.len());
+    }
+    0
+}
+
+/// Whether none of the bytes may need an escape. Without branches, so that it compiles to vector comparisons.
+#[inline]
+fn is_clean(block: &[u8]) -> bool {
+    let mut dirty = 0;
+    for &byte in block {
+        dirty |= u8::from(byte < 0x20)
+            | u8::from(byte == b'"')
+            | u8::from(byte == b'\\')
+            | u8::from(byte == 0xc2)
+            | u8::from(byte == 0xe2);
+    }
+    dirty == 0
+}
+
+/// Appends `text[at..end]` byte by byte, and up to two bytes more when a character crosses `end`. Returns where it
+/// stopped. `end - at` is at most [`BLOCK`].
+fn escape_block(out: &mut Vec<u8>, text: &[u8], mut at: usize, end: usize) -> usize {
+    let mut block = [0; BLOCK * 6];
+    let mut len = 0;
+    while at < end {
+        let byte = text[at];
+        let kind = ESCAPE[byte as usize];
+        at += 1;
+        if kind == 0 {
+            block[len] = byte;
+            len += 1;
+            continue;
+        }
+        let code = match kind {
+            b'u' => u32::from(byte),
+            b'M' => match (byte, text.get(at), text.get(at + 1)) {
+                (0xc2, Some(0x85), _) => {
+                    at += 1;
+                    0x85
+                }
+                (0xe2, Some(0x80), Some(&last @ (0xa8 | 0xa9))) => {
+                    at += 2;
+                    0x2028 + u32::from(last - 0xa8)
+                }
+                _ => {
+                    block[len] = byte;
+                    len += 1;
+                    continue;
+                }
+            },
+            short => {
+                block[len..len + 2].copy_from_slice(&[b'\\', short]);
+                len += 2;
+                continue;
+            }
+        };
+        block[len..len + 6].copy_from_slice(&unicode_escape(code));
+        len += 6;
+    }
+    out.extend_from_slice(&block[..len]);
+    at
+}
+
+/// `\uXXXX` of a code point below U+10000.
+pub(crate) fn unicode_escape(code: u32) -> [u8; 6] {
+    let digit = |shift: u32| HEX[(code >> shift & 15) as usize];
+    [b'\\', b'u', digit(12), digit(8), digit(4), digit(0)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> String {
+        let mut out = Vec::new();
+        write_str(&mut out, text);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn escapes_what_json_and_line_readers_need() {
+        assert_eq!(json("a\"b\\c\n\r\t\u{8}\u{c}\u{1}\u{1f}"), r#""a\"b\\c\n\r\t\b\f\u0001\u001f""#);
+        assert_eq!(json("\u{85}\u{2028}\u{2029}"), r#""\u0085\u2028\u2029""#);
+        assert_eq!(json("\u{7f}é\u{a0}\u{201c}日本🎉\u{feff}"), "\"\u{7f}é\u{a0}\u{201c}日本🎉\u{feff}\"");
+    }
+
+    #[test]
+    fn reads_back_wherever_a_character_falls_in_a_block() {
+        for c in ['"', '\\', '\n', '\u{0}', '\u{85}', '\u{2028}', '\u{2029}', '\u{201d}', 'é', '¢', '日', '🎉', 'x']
+        {
+            for before in 0..40 {
+                for after in [0, 1, 2, 7, 15, 16, 17, 33] {
+                    let text = format!("{}{c}{c}{}", "a".repeat(before), "b".repeat(after));
+                    let written = json(&text);
+                    assert_eq!(serde_json::from_str::<String>(&written).unwrap(), text);
+                    assert!(!written.contains(['\u{85}', '\u{2028}', '\u{2029}']));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn stops_soon_after_the_limit() {
+        let text = "\u{1}".repeat(100_000);
+        let mut out = Vec::new();
+        let left = escape(&mut out, text.as_bytes(), 1_000);
+        assert!(out.len() > 1_000 && out.len() <= 1_000 + BLOCK * 6);
+        assert_eq!(left, text.len() - out.len() / 6);
+    }
+
+    #[test]
+    fn cuts_to_the_room_there_is() {
+        for max in 5..40 {
+            let mut out = Vec::new();
+            write_str_within(&mut out, "a\"é\u{2028}\nlong enough to be cut", max);
+            assert!(out.len() <= max);
+            assert!(serde_json::from_slice::<String>(&out).is_ok());
+        }
     }
 }

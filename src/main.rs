@@ -1,3 +1,9 @@
-//! The command line `datafusion-toolset`.
+//! The command line `datafusion-toolset`: a face over the library's [`Toolset`](datafusion_toolset::Toolset).
 
-fn main() {}
+mod cli;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    cli::run()
+}

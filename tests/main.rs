@@ -1,3 +1,8 @@
 //! The one integration binary: every test binary links all of DataFusion.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by panicking")]
+
+mod encode;
 mod hostile;
+mod sources;
+mod toolset;

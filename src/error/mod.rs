@@ -11,7 +11,7 @@ use std::error::Error as StdError;
 use std::fmt;
 
 use crate::json;
-use crate::redact::redact;
+use crate::redact::{Secrets, redact};
 
 pub(crate) use datafusion::Missing;
 pub(crate) use suggest::nearest;
@@ -168,6 +168,13 @@ impl Error {
     #[must_use]
     pub(crate) fn with_max_bytes(mut self, max_bytes: usize) -> Self {
         self.0.max_bytes = self.0.max_bytes.min(max_bytes);
+        self
+    }
+
+    /// Replaces the known secrets in the text.
+    #[must_use]
+    pub(crate) fn without(mut self, secrets: &Secrets) -> Self {
+        self.0.message = secrets.redact(&self.0.message).into_owned();
         self
     }
 

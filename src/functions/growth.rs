@@ -50,7 +50,7 @@ impl Growth {
     }
 
     /// Whether a small number can ask for a large result.
-    pub(super) fn from_numbers(self) -> bool {
+    pub(super) fn is_from_numbers(self) -> bool {
         !matches!(self, Self::Replace | Self::Sum)
     }
 

@@ -29,7 +29,7 @@ pub(crate) fn describe(error: DataFusionError, state: &SessionState) -> Error {
 }
 
 /// `name` as the engine resolved it: catalog and schema may stand before it.
-fn unknown_table(name: &str, state: &SessionState) -> Error {
+pub(crate) fn unknown_table(name: &str, state: &SessionState) -> Error {
     let defaults = &state.config().options().catalog;
     let (catalog, schema) = (&defaults.default_catalog, &defaults.default_schema);
     let in_catalog = name.strip_prefix(catalog.as_str()).and_then(|rest| rest.strip_prefix('.'));

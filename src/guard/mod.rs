@@ -21,7 +21,7 @@ use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
 use crate::error::{Error, ErrorCode};
 
-pub(crate) use describe::describe;
+pub(crate) use describe::{describe, unknown_table};
 
 /// Plans one read-only statement, and refuses everything else.
 ///

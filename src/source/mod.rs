@@ -2,10 +2,14 @@
 
 pub(crate) mod catalog;
 pub(crate) mod files;
+mod options;
 pub(crate) mod store;
+mod types;
 
 use std::collections::BTreeMap;
 use std::fmt;
+
+pub(crate) use options::validate;
 
 use crate::error::ConfigError;
 use crate::redact::redact;
@@ -154,7 +158,7 @@ impl Source {
     /// | csv | `quote` | `"` | one byte |
     /// | csv | `escape` | none | one byte; without it a quote in a quoted field is doubled |
     /// | csv | `comment` | none | one byte that starts a line to skip |
-    /// | csv | `null` | none | a field that reads as null, beside the empty one of a column that is not text |
+    /// | csv | `null` | none | a field that reads as null, beside the empty one, which always does |
     /// | csv, json | `infer_records` | `1000` | records that the types are guessed from, per file |
     /// | csv, json | `compression` | from the name | `none`, `gzip`, `zstd`, `bz2` or `xz` |
     #[must_use]
@@ -184,6 +188,12 @@ impl Source {
     /// The location as text that may be shown.
     pub(crate) fn shown_uri(&self) -> String {
         redact(&self.uri).into_owned()
+    }
+
+    /// The values of its store options that no text may show.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = String> {
+        let is_secret = |key: &str| ["secret", "key", "token", "password", "sas"].iter().any(|part| key.contains(part));
+        self.store.iter().filter(move |(key, _)| is_secret(&key.to_ascii_lowercase())).map(|(_, value)| value.clone())
     }
 
     /// Splits the name.

@@ -1,0 +1,107 @@
+//! The pipeline on one screen: SQL → verified plan → bounded plan → batches → payload, under one deadline.
+
+use std::time::Instant;
+
+use datafusion::arrow::array::{Array, Int64Array};
+use datafusion::arrow::datatypes::Schema;
+use datafusion::common::stats::Precision;
+use datafusion::execution::context::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::execute_stream;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use futures::StreamExt;
+
+use crate::encode::{Encoder, Progress, ResultFormat};
+use crate::error::Error;
+use crate::guard;
+use crate::limits::{Limits, TotalRows};
+use crate::plan;
+use crate::result::{Column, QueryResult};
+use crate::schema::type_text;
+use crate::session::Session;
+
+/// Runs one statement. `max_rows` is already within the limits; `deadline` is when the caller stops listening.
+pub(crate) async fn run(
+    session: &Session,
+    limits: &Limits,
+    sql: &str,
+    max_rows: usize,
+    format: ResultFormat,
+    deadline: Instant,
+) -> Result<QueryResult, Error> {
+    let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
+    let columns = columns(&verified);
+    let state = state_for(session.state()?, &verified);
+    let bounded = plan::bounded(verified.clone(), max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
+    let physical = state.create_physical_plan(&bounded).await.map_err(Error::from_datafusion)?;
+    // DataFusion's output schema, whose names are the plan's own.
+    let schema = physical.schema();
+    let mut encoder = Encoder::new(&schema, format, max_rows, limits.max_result_bytes());
+    let mut stream = execute_stream(physical, state.task_ctx()).map_err(Error::from_datafusion)?;
+    while let Some(batch) = stream.next().await {
+        if encoder.push(&batch.map_err(Error::from_datafusion)?) == Progress::Decided {
+            break;
+        }
+    }
+    // The payload is decided: dropping the stream stops what still runs.
+    drop(stream);
+    let mut total_rows = None;
+    if encoder.is_truncated() {
+        total_rows = total(&state, verified, limits.total_rows(), deadline).await;
+    }
+    let encoded = encoder.finish(total_rows);
+    let total_rows = if encoded.truncated_by.is_none() { Some(encoded.row_count as u64) } else { total_rows };
+    Ok(QueryResult {
+        payload: encoded.payload,
+        columns,
+        row_count: encoded.row_count,
+        truncated_by: encoded.truncated_by,
+        total_rows,
+    })
+}
+
+/// The columns of a plan.
+pub(crate) fn columns(plan: &LogicalPlan) -> Vec<Column> {
+    let schema: &Schema = plan.schema().as_arrow();
+    let column = |field: &std::sync::Arc<datafusion::arrow::datatypes::Field>| Column {
+        name: field.name().clone(),
+        data_type: type_text(field.data_type()),
+    };
+    schema.fields().iter().map(column).collect()
+}
+
+/// One partition for a plan whose rows come in the order of storage: several would be merged as they arrive, and the
+/// same call would not give the same rows twice.
+fn state_for(state: &SessionState, plan: &LogicalPlan) -> SessionState {
+    let mut state = state.clone();
+    if plan::keeps_storage_order(plan) {
+        state.config_mut().options_mut().execution.target_partitions = 1;
+    }
+    state
+}
+
+/// The exact number of rows of the whole result, as far as the setting goes. A failure only leaves it out.
+async fn total(state: &SessionState, plan: LogicalPlan, setting: TotalRows, deadline: Instant) -> Option<u64> {
+    if setting == TotalRows::Never {
+        return None;
+    }
+    let counted = plan::counted(plan.clone()).ok()??;
+    let physical = state.create_physical_plan(&plan).await.ok()?;
+    let statistics = StatisticsContext::new().compute(physical.as_ref(), &StatisticsArgs::new()).ok()?;
+    if let Precision::Exact(rows) = statistics.num_rows {
+        return u64::try_from(rows).ok();
+    }
+    if setting == TotalRows::Free {
+        return None;
+    }
+    // A little of the time is kept for the payload that is already there.
+    let left = deadline.saturating_duration_since(Instant::now()).mul_f64(0.9);
+    tokio::time::timeout(left, count(state, counted)).await.ok()?
+}
+
+async fn count(state: &SessionState, counted: LogicalPlan) -> Option<u64> {
+    let physical = state.create_physical_plan(&counted).await.ok()?;
+    let batch = execute_stream(physical, state.task_ctx()).ok()?.next().await?.ok()?;
+    let rows = batch.column(0).as_any().downcast_ref::<Int64Array>()?;
+    if rows.is_empty() { None } else { u64::try_from(rows.value(0)).ok() }
+}
