@@ -1,14 +1,15 @@
 //! The pipeline on one screen: SQL → verified plan → bounded plan → batches → payload, under one deadline.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use datafusion::arrow::array::{Array, Int64Array};
-use datafusion::arrow::datatypes::Schema;
+use datafusion::arrow::datatypes::{FieldRef, Schema};
 use datafusion::common::stats::Precision;
 use datafusion::execution::context::SessionState;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::execute_stream;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 
 use crate::encode::{Encoder, Progress, ResultFormat};
@@ -37,14 +38,7 @@ pub(crate) async fn run(
     // DataFusion's output schema, whose names are the plan's own.
     let schema = physical.schema();
     let mut encoder = Encoder::new(&schema, format, max_rows, limits.max_result_bytes());
-    let mut stream = execute_stream(physical, state.task_ctx()).map_err(Error::from_datafusion)?;
-    while let Some(batch) = stream.next().await {
-        if encoder.push(&batch.map_err(Error::from_datafusion)?) == Progress::Decided {
-            break;
-        }
-    }
-    // The payload is decided: dropping the stream stops what still runs.
-    drop(stream);
+    fill(&mut encoder, physical, &state).await?;
     let mut total_rows = None;
     if encoder.is_truncated() {
         total_rows = total(&state, verified, limits.total_rows(), deadline).await;
@@ -60,13 +54,21 @@ pub(crate) async fn run(
     })
 }
 
+/// Executes the plan until the payload is decided; what still runs is then stopped by dropping the stream.
+async fn fill(encoder: &mut Encoder, physical: Arc<dyn ExecutionPlan>, state: &SessionState) -> Result<(), Error> {
+    let mut stream = execute_stream(physical, state.task_ctx()).map_err(Error::from_datafusion)?;
+    while let Some(batch) = stream.next().await {
+        if encoder.push(&batch.map_err(Error::from_datafusion)?) == Progress::Decided {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// The columns of a plan.
 pub(crate) fn columns(plan: &LogicalPlan) -> Vec<Column> {
     let schema: &Schema = plan.schema().as_arrow();
-    let column = |field: &std::sync::Arc<datafusion::arrow::datatypes::Field>| Column {
-        name: field.name().clone(),
-        data_type: type_text(field.data_type()),
-    };
+    let column = |field: &FieldRef| Column { name: field.name().clone(), data_type: type_text(field.data_type()) };
     schema.fields().iter().map(column).collect()
 }
 
@@ -104,4 +106,59 @@ async fn count(state: &SessionState, counted: LogicalPlan) -> Option<u64> {
     let batch = execute_stream(physical, state.task_ctx()).ok()?.next().await?.ok()?;
     let rows = batch.column(0).as_any().downcast_ref::<Int64Array>()?;
     if rows.is_empty() { None } else { u64::try_from(rows.value(0)).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::policy::Policy;
+    use crate::source::Source;
+    use datafusion::arrow::array::{ArrayRef, RecordBatch};
+    use datafusion::parquet::arrow::ArrowWriter;
+    use datafusion::parquet::file::properties::WriterProperties;
+
+    /// A Parquet file of `rows` rows in row groups of 20,000.
+    fn parquet(rows: i64) -> tempfile::NamedTempFile {
+        let file = tempfile::Builder::new().suffix(".parquet").tempfile().unwrap();
+        let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows));
+        let batch = RecordBatch::try_from_iter([("id", ids)]).unwrap();
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(20_000)).build();
+        let mut writer = ArrowWriter::try_new(file.reopen().unwrap(), batch.schema(), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.close().unwrap();
+        file
+    }
+
+    /// Rows that the leaves of an executed plan gave.
+    fn scanned(plan: &Arc<dyn ExecutionPlan>) -> usize {
+        match plan.children().as_slice() {
+            [] => plan.metrics().and_then(|metrics| metrics.output_rows()).unwrap_or(0),
+            children => children.iter().map(|child| scanned(child)).sum(),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_scan_stops_at_most_one_batch_past_the_last_row() {
+        let file = parquet(200_000);
+        let source = Source::new("t", file.path().to_str().unwrap());
+        let limits = Limits::default();
+        let session = Session::new(vec![source], None, &limits, &Policy::default()).unwrap();
+        let batch_size = session.state().unwrap().config().batch_size();
+        // The row limit decides the first two, the bytes the third, whose filter hides the limit from the scan.
+        for (sql, max_rows) in
+            [("SELECT * FROM t", 50), ("SELECT id FROM t WHERE id % 2 = 0", 50), ("SELECT id FROM t", 100_000)]
+        {
+            let plan = guard::plan(sql, session.state().unwrap(), 1000).await.unwrap();
+            let state = state_for(session.state().unwrap(), &plan);
+            let bounded = plan::bounded(plan, max_rows + 1).unwrap();
+            let physical = state.create_physical_plan(&bounded).await.unwrap();
+            let mut encoder = Encoder::new(&physical.schema(), ResultFormat::Json, max_rows, 65_536);
+            fill(&mut encoder, Arc::clone(&physical), &state).await.unwrap();
+            let shown = encoder.finish(None).row_count;
+            let scanned = scanned(&physical);
+            assert!(scanned >= shown, "{sql}: {scanned} rows scanned, {shown} shown");
+            let needed = if sql.contains('%') { 2 * shown } else { shown };
+            assert!(scanned <= needed + 1 + batch_size, "{sql}: {scanned} rows scanned for {shown}");
+        }
+    }
 }
