@@ -51,16 +51,14 @@ impl Place {
 pub(crate) fn first_line(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();
     let mut line = text.lines().next().unwrap_or_default().trim();
-    loop {
-        let Some(rest) = PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix)) else {
-            break;
-        };
+    while let Some(rest) = PREFIXES.iter().find_map(|prefix| line.strip_prefix(prefix)) {
         line = rest;
     }
     line.trim_end_matches('.').chars().take(300).collect()
 }
 
-const PREFIXES: [&str; 14] = [
+const PREFIXES: [&str; 15] = [
+    "Avro error: ",
     "External error: ",
     "External: ",
     "Arrow error: ",

@@ -63,7 +63,7 @@ pub(super) async fn opened(source: &Source) -> Result<OpenTable, Error> {
 
 /// What opening says when it fails.
 pub(super) async fn refusal(source: &Source) -> String {
-    let error = opened(source).await.err().expect("it cannot be opened");
+    let error = opened(source).await.expect_err("it cannot be opened");
     assert_eq!(error.code().as_str(), "source_unavailable");
     error.message().to_owned()
 }
@@ -156,7 +156,6 @@ pub(super) fn assert_says(message: &str, parts: &[&str]) {
     }
 }
 
-#[allow(dead_code)]
 pub(super) fn type_of(table: &OpenTable, column: &str) -> DataType {
     table.provider.schema().field_with_name(column).expect("a column").data_type().clone()
 }
