@@ -185,10 +185,11 @@ async fn read_heads(
                 }
                 let input = scan::input(store, &file.meta, &name).await?;
                 let (text, stated) = (text.clone(), Arc::clone(stated));
+                let damaged = name.clone();
                 let read = move || read_head(file, name, format, &text, &stated, input);
                 tokio::task::spawn_blocking(read)
                     .await
-                    .unwrap_or_else(|_| Err(Error::new(ErrorCode::Internal, "reading the head of a file panicked")))
+                    .unwrap_or_else(|_| Err(damaged.unavailable("is damaged so that its reader gave up; replace it")))
                     .map_err(at_open)
             }
             .boxed()

@@ -57,7 +57,8 @@ pub(crate) fn first_line(error: &dyn std::fmt::Display) -> String {
     line.trim_end_matches('.').chars().take(300).collect()
 }
 
-const PREFIXES: [&str; 14] = [
+const PREFIXES: [&str; 15] = [
+    "Avro error: ",
     "External error: ",
     "External: ",
     "Arrow error: ",

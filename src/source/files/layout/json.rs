@@ -61,13 +61,19 @@ pub(crate) fn infer(
             let record = object(value, line).map_err(|why| name.unavailable(&why))?;
             keys.add(&record, |key| stated.contains(key)).map_err(|conflict| {
                 let column = conflict.path.split('.').next().unwrap_or_default();
+                // Objects and arrays are not read as text, so that would be no way out.
+                let nested = |kind: &str| kind == "an object" || kind == "an array";
+                let way_out = if nested(conflict.now) || nested(conflict.before) {
+                    "correct the line, or split such records into a table of their own".to_owned()
+                } else {
+                    format!(
+                        "read the column as text with `columns = {{ {} = \"Utf8\" }}`, or correct the line",
+                        toml_key(column)
+                    )
+                };
                 name.unavailable(&format!(
-                    "has {} on line {line} in `{}`, which is {} before; read the column as text with `columns = {{ {} = \
-                     \"Utf8\" }}`, or correct the line",
-                    conflict.now,
-                    conflict.path,
-                    conflict.before,
-                    toml_key(column)
+                    "has {} on line {line} in `{}`, which is {} before; {way_out}",
+                    conflict.now, conflict.path, conflict.before
                 ))
             })?;
         }

@@ -19,6 +19,8 @@ async fn late_keys_are_found_by_a_larger_sample_csv_09() {
     assert_eq!(opened(&larger).await.expect("opens").inferred_from, Some(1001));
     let mixed = refusal(&files.source("mixed.json")).await;
     assert_says(&mixed, &["mixed.json", "a string on line 2", "`v`", "a number before", "columns = { v = \"Utf8\" }"]);
+    let as_text = files.source("mixed.json").with_column("v", "Utf8");
+    assert_says(&failure(&as_text, "SELECT * FROM t").await, &["mixed.json", "on line 3"]);
     assert_eq!(rows(&files.source("arr.json"), "SELECT a, b FROM t").await, [["1", "],"], ["2", ""]]);
     assert_says(&refusal(&files.source("cut.json")).await, &["cut.json", "cut off"]);
 }

@@ -156,7 +156,6 @@ pub(super) fn assert_says(message: &str, parts: &[&str]) {
     }
 }
 
-#[allow(dead_code)]
 pub(super) fn type_of(table: &OpenTable, column: &str) -> DataType {
     table.provider.schema().field_with_name(column).expect("a column").data_type().clone()
 }

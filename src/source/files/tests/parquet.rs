@@ -187,3 +187,22 @@ async fn names_are_case_sensitive_sql_13() {
     let sql = "SELECT \"userId\", \"UserID\", \"order.total\", \"unit price\", \"select\", \"quo\"\"te\" FROM t";
     assert_eq!(rows(&source, sql).await, [["1", "1", "1", "1", "1", "1"]]);
 }
+
+#[tokio::test]
+async fn a_limit_opens_no_later_file() {
+    let files = Files::new(&[
+        ("l/1.parquet", &parquet_bytes(&batch(vec![("a", ints(&[1, 2, 3]))]))),
+        // Two values, since a column of one value is answered from the footer.
+        ("l/2.parquet", &parquet_bytes(&batch(vec![("a", ints(&[4, 5]))]))),
+    ]);
+    let source = files.source("l");
+    let context = datafusion::prelude::SessionContext::new();
+    let table = super::super::open(&source, &context.state()).await.expect("opens");
+    context.register_table("t", table.provider).expect("a new name");
+    // The second file goes away after opening: what does not need it does not notice.
+    std::fs::remove_file(files.path("l/2.parquet")).expect("removed");
+    let first = context.sql("SELECT a FROM t LIMIT 3").await.expect("plans").collect().await.expect("runs");
+    assert_eq!(first.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
+    let error = context.sql("SELECT sum(a) FROM t").await.expect("plans").collect().await.expect_err("it is gone");
+    assert_says(&error.to_string(), &["l/2.parquet", "does not exist any more"]);
+}
