@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test says what it expects by panicking")]
 
+mod cli;
 mod encode;
 mod hostile;
 mod sources;
