@@ -64,6 +64,7 @@ mod result;
 mod schema;
 mod session;
 mod source;
+mod stop;
 mod toolset;
 
 #[cfg(feature = "config")]

@@ -20,6 +20,7 @@ use crate::plan;
 use crate::result::{Column, QueryResult};
 use crate::schema::type_text;
 use crate::session::Session;
+use crate::stop::{Stop, stoppable};
 
 /// Runs one statement. `max_rows` is already within the limits; `deadline` is when the caller stops listening.
 pub(crate) async fn run(
@@ -29,19 +30,21 @@ pub(crate) async fn run(
     max_rows: usize,
     format: ResultFormat,
     deadline: Instant,
+    stop: &Stop,
 ) -> Result<QueryResult, Error> {
     let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
     let state = state_for(session.state()?, &verified);
     let bounded = plan::bounded(verified.clone(), max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
-    let physical = state.create_physical_plan(&bounded).await.map_err(Error::from_datafusion)?;
+    let physical = state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, &state))?;
+    let physical = stoppable(physical, stop).map_err(Error::from_datafusion)?;
     // DataFusion's output schema, whose names are the plan's own.
     let schema = physical.schema();
     let mut encoder = Encoder::new(&schema, format, max_rows, limits.max_result_bytes());
     fill(&mut encoder, physical, &state).await?;
     let mut total_rows = None;
     if encoder.is_truncated() {
-        total_rows = total(&state, verified, limits.total_rows(), deadline).await;
+        total_rows = total(&state, verified, limits.total_rows(), deadline, stop).await;
     }
     let encoded = encoder.finish(total_rows);
     let total_rows = if encoded.truncated_by.is_none() { Some(encoded.row_count as u64) } else { total_rows };
@@ -52,6 +55,16 @@ pub(crate) async fn run(
         truncated_by: encoded.truncated_by,
         total_rows,
     })
+}
+
+/// Plans one statement as far as [`run`] does before it reads data, and refuses what that refuses.
+pub(crate) async fn check(session: &Session, limits: &Limits, sql: &str) -> Result<Vec<Column>, Error> {
+    let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
+    let columns = columns(&verified);
+    let state = state_for(session.state()?, &verified);
+    let bounded = plan::bounded(verified, limits.max_rows().saturating_add(1)).map_err(Error::from_datafusion)?;
+    state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, &state))?;
+    Ok(columns)
 }
 
 /// Executes the plan until the payload is decided; what still runs is then stopped by dropping the stream.
@@ -83,7 +96,13 @@ fn state_for(state: &SessionState, plan: &LogicalPlan) -> SessionState {
 }
 
 /// The exact number of rows of the whole result, as far as the setting goes. A failure only leaves it out.
-async fn total(state: &SessionState, plan: LogicalPlan, setting: TotalRows, deadline: Instant) -> Option<u64> {
+async fn total(
+    state: &SessionState,
+    plan: LogicalPlan,
+    setting: TotalRows,
+    deadline: Instant,
+    stop: &Stop,
+) -> Option<u64> {
     if setting == TotalRows::Never {
         return None;
     }
@@ -98,11 +117,12 @@ async fn total(state: &SessionState, plan: LogicalPlan, setting: TotalRows, dead
     }
     // A little of the time is kept for the payload that is already there.
     let left = deadline.saturating_duration_since(Instant::now()).mul_f64(0.9);
-    tokio::time::timeout(left, count(state, counted)).await.ok()?
+    tokio::time::timeout(left, count(state, counted, stop)).await.ok()?
 }
 
-async fn count(state: &SessionState, counted: LogicalPlan) -> Option<u64> {
+async fn count(state: &SessionState, counted: LogicalPlan, stop: &Stop) -> Option<u64> {
     let physical = state.create_physical_plan(&counted).await.ok()?;
+    let physical = stoppable(physical, stop).ok()?;
     let batch = execute_stream(physical, state.task_ctx()).ok()?.next().await?.ok()?;
     let rows = batch.column(0).as_any().downcast_ref::<Int64Array>()?;
     if rows.is_empty() { None } else { u64::try_from(rows.value(0)).ok() }

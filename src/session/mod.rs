@@ -74,7 +74,7 @@ impl Session {
         Ok(Self {
             catalog: Arc::new(catalog),
             secrets,
-            workers: Workers::default(),
+            workers: Workers::new(limits.max_concurrent_queries()),
             limits: limits.clone(),
             prepared,
             ready: OnceLock::new(),

@@ -10,18 +10,18 @@ use std::time::Instant;
 
 use datafusion::execution::context::SessionState;
 use datafusion::prelude::SessionContext;
-use tokio::sync::Semaphore;
 
 use self::arguments::{Arguments, invalid};
 pub use self::definitions::ToolDefinition;
 use crate::encode::ResultFormat;
-use crate::error::{ConfigError, Error, ErrorCode};
+use crate::error::{ConfigError, Error};
 use crate::limits::Limits;
 use crate::policy::Policy;
 use crate::result::{CheckResult, QueryResult, SchemaResult, TablesResult};
 use crate::schema::{self, Facts};
 use crate::session::Session;
 use crate::source::Source;
+use crate::stop::Stop;
 use crate::{guard, query};
 
 /// A statement for [`Toolset::query`], with what the caller may choose.
@@ -75,8 +75,6 @@ pub struct Toolset(Arc<Inner>);
 struct Inner {
     session: Session,
     limits: Limits,
-    /// How many queries run at a time.
-    queries: Semaphore,
 }
 
 impl fmt::Debug for Toolset {
@@ -153,8 +151,7 @@ impl ToolsetBuilder {
     /// that is no table.
     pub fn build(self) -> Result<Toolset, ConfigError> {
         let session = Session::new(self.sources, self.base, &self.limits, &self.policy)?;
-        let queries = Semaphore::new(self.limits.max_concurrent_queries().min(Semaphore::MAX_PERMITS));
-        Ok(Toolset(Arc::new(Inner { session, limits: self.limits, queries })))
+        Ok(Toolset(Arc::new(Inner { session, limits: self.limits })))
     }
 }
 
@@ -195,7 +192,7 @@ impl Toolset {
         let inner = Arc::clone(&self.0);
         let table_name = table_name.to_owned();
         let name_contains = name_contains.map(str::to_owned);
-        self.run(async move {
+        self.run(move |_stop| async move {
             let state = inner.session.state()?;
             let open = match inner.session.catalog.find(&table_name) {
                 Some(table) => inner.session.catalog.open(&table).await?,
@@ -228,12 +225,12 @@ impl Toolset {
         }
         let inner = Arc::clone(&self.0);
         let deadline = Instant::now() + self.0.limits.timeout();
-        self.run(async move {
-            let _permit = inner.permit().await?;
+        let run = move |stop| async move {
             let max_rows = request.max_rows.unwrap_or(usize::MAX).min(inner.limits.max_rows());
-            query::run(&inner.session, &inner.limits, &request.sql, max_rows, request.format, deadline).await
-        })
-        .await
+            query::run(&inner.session, &inner.limits, &request.sql, max_rows, request.format, deadline, &stop).await
+        };
+        let done = self.0.session.workers.query(self.0.limits.timeout(), run).await;
+        done.map_err(|error| self.bounded(error))
     }
 
     /// Plans one statement without reading data, and refuses exactly what [`Toolset::query`] refuses.
@@ -244,13 +241,9 @@ impl Toolset {
         let inner = Arc::clone(&self.0);
         let sql = sql.to_owned();
         let max_bytes = self.0.limits.max_result_bytes();
-        self.run(async move {
-            let planned = guard::plan(&sql, inner.session.state()?, inner.limits.max_sql_bytes()).await;
-            Ok(match planned {
-                Ok(plan) => {
-                    let columns = query::columns(&plan);
-                    CheckResult { payload: schema::checked(&columns, max_bytes), outcome: Ok(columns) }
-                }
+        self.run(move |_stop| async move {
+            Ok(match query::check(&inner.session, &inner.limits, &sql).await {
+                Ok(columns) => CheckResult { payload: schema::checked(&columns, max_bytes), outcome: Ok(columns) },
                 Err(error) => {
                     let error = error.with_max_bytes(max_bytes).without(&inner.session.secrets);
                     CheckResult { payload: schema::refused(&error, max_bytes), outcome: Err(error) }
@@ -313,9 +306,10 @@ impl Toolset {
     }
 
     /// Runs a call's work on the toolset's own threads, under its deadline.
-    async fn run<T, F>(&self, work: F) -> Result<T, Error>
+    async fn run<T, W, F>(&self, work: W) -> Result<T, Error>
     where
         T: Send + 'static,
+        W: FnOnce(Stop) -> F + Send + 'static,
         F: Future<Output = Result<T, Error>> + Send + 'static,
     {
         let done = self.0.session.workers.run(self.0.limits.timeout(), work).await;
@@ -324,11 +318,5 @@ impl Toolset {
 
     fn bounded(&self, error: Error) -> Error {
         error.with_max_bytes(self.0.limits.max_result_bytes()).without(&self.0.session.secrets)
-    }
-}
-
-impl Inner {
-    async fn permit(&self) -> Result<tokio::sync::SemaphorePermit<'_>, Error> {
-        self.queries.acquire().await.map_err(|_| Error::new(ErrorCode::Cancelled, "the toolset was closed"))
     }
 }

@@ -108,7 +108,8 @@ fn limits_are_flags() {
 fn help_completions_and_version_need_nothing() {
     let said = run(&["--help"]);
     assert_eq!((said.status, said.stderr.as_str()), (Some(0), ""));
-    for part in ["call", "query", "tables", "schema", "check", "completions", "--config", "--max-result-bytes", "Exit status"]
+    for part in
+        ["call", "query", "tables", "schema", "check", "completions", "--config", "--max-result-bytes", "Exit status"]
     {
         assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
     }

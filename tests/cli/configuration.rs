@@ -36,15 +36,21 @@ fn what_is_wrong_is_named_with_its_line() {
     refused(&format!("{source}options = {{ delimeter = \";\" }}\n"), &["delimeter", "delimiter"]);
     refused(&format!("[policy]\nallowed_tables = []\n{source}"), &["allowed_tables"]);
     refused(&format!("[policy]\nallowed_tables = [\"u\"]\n{source}"), &["u"]);
-    refused("[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_NOT_SET}/t.csv\"\n", &["DATAFUSION_TOOLSET_NOT_SET"]);
+    refused(
+        "[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_NOT_SET}/t.csv\"\n",
+        &["DATAFUSION_TOOLSET_NOT_SET"],
+    );
 }
 
 #[test]
 fn a_variable_is_read_and_paths_are_relative_to_the_file() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "data/t.csv", "a\n1\n");
-    let file =
-        write(folder.path(), "toolset.toml", "[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_FOLDER}/t.csv\"\n");
+    let file = write(
+        folder.path(),
+        "toolset.toml",
+        "[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_FOLDER}/t.csv\"\n",
+    );
     let output = super::binary()
         .args(["--config", &file, "query", "SELECT a FROM t"])
         .env("DATAFUSION_TOOLSET_FOLDER", "data")
