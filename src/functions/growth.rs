@@ -34,7 +34,19 @@ pub(super) enum Growth {
     Replace,
     /// `concat(…)`, `make_array(…)`: all arguments together.
     Sum,
+    /// `array_to_string(list, separator)`: the separator between all items.
+    Separated,
+    /// `levenshtein(a, b)`: the result is a number, and takes as many steps as both lengths multiplied.
+    Steps,
 }
+
+/// What [`Growth::Steps`] may take in one call, which nothing can interrupt: seconds in a release build.
+const MAX_STEPS: u64 = 1 << 31;
+
+/// The part of the memory limit that one call's results may take, outside of the memory pool.
+const CALL_SHARE: usize = 8;
+/// The same for one constant. A statement can hold many of them, and they stay in its plan.
+const CONSTANT_SHARE: usize = 128;
 
 impl Growth {
     pub(super) fn of(name: &str) -> Option<Self> {
@@ -45,16 +57,18 @@ impl Growth {
             "range" | "generate_series" => Self::Series,
             "replace" | "regexp_replace" => Self::Replace,
             "concat" | "concat_ws" | "make_array" | "array_concat" | "array_append" | "array_prepend" => Self::Sum,
+            "array_to_string" => Self::Separated,
+            "levenshtein" => Self::Steps,
             _ => return None,
         })
     }
 
     /// Whether a small number can ask for a large result.
     pub(super) fn is_from_numbers(self) -> bool {
-        !matches!(self, Self::Replace | Self::Sum)
+        !matches!(self, Self::Replace | Self::Sum | Self::Separated | Self::Steps)
     }
 
-    /// Bytes that the result will take, roughly; too much rather than too little.
+    /// Bytes that the result will take, or steps; roughly, and too much rather than too little.
     fn estimate(self, args: &[ColumnarValue], rows: usize) -> u64 {
         match (self, args) {
             (Self::Times, [item, count]) => {
@@ -85,12 +99,22 @@ impl Growth {
                 if to <= 64 && input / rows.max(1) as u64 <= 65_536 { 0 } else { input.saturating_mul(to.max(1)) }
             }
             (Self::Sum, args) => total(args.iter().map(|arg| total(lengths(arg, rows)))),
+            (Self::Separated, [list, separator, ..]) => {
+                let separator = lengths(separator, rows).max().unwrap_or_default();
+                // An item takes at least a bit; what has 8 bytes is written in 20 characters.
+                let items = total(lengths(list, rows));
+                items.saturating_mul(if separator <= 8 { 3 } else { separator })
+            }
+            (Self::Steps, [a, b, ..]) => {
+                let (a, b) = (lengths(a, rows), lengths(b, rows));
+                total(a.zip(b).map(|(a, b)| a.saturating_mul(b)))
+            }
             _ => 0,
         }
     }
 }
 
-fn total(sizes: impl Iterator<Item = u64>) -> u64 {
+pub(super) fn total(sizes: impl Iterator<Item = u64>) -> u64 {
     sizes.fold(0, u64::saturating_add)
 }
 
@@ -128,7 +152,7 @@ fn integers(value: &ColumnarValue, rows: usize) -> Box<dyn Iterator<Item = i64> 
 }
 
 /// Bytes of each row's value.
-fn lengths(value: &ColumnarValue, rows: usize) -> Box<dyn Iterator<Item = u64> + '_> {
+pub(super) fn lengths(value: &ColumnarValue, rows: usize) -> Box<dyn Iterator<Item = u64> + '_> {
     match value {
         ColumnarValue::Scalar(scalar) => {
             let length = text(scalar).map_or_else(|| scalar.size(), str::len) as u64;
@@ -188,7 +212,7 @@ fn position(scalar: &ScalarValue) -> Option<i128> {
     })
 }
 
-/// A function with a limit on what one call may make.
+/// A function with a limit on what one call may make: a share of the memory limit `max_bytes`.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Guarded {
     inner: Arc<ScalarUDF>,
@@ -203,17 +227,32 @@ impl Guarded {
 
     fn check(&self, args: &ScalarFunctionArgs) -> Result<()> {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
-        // A statement can hold many constants, and they stay in its plan.
-        let (rows, most) = if constant { (1, self.max_bytes / 32) } else { (args.number_rows, self.max_bytes) };
-        if self.growth.estimate(&args.args, rows) <= most as u64 {
-            return Ok(());
+        let rows = if constant { 1 } else { args.number_rows };
+        let size = self.growth.estimate(&args.args, rows);
+        if self.growth == Growth::Steps {
+            if size <= MAX_STEPS {
+                return Ok(());
+            }
+            let message = format!("{} of texts this long takes too long. Compare shorter texts.", self.inner.name());
+            return Err(exhausted(message));
         }
-        let message = format!(
-            "The result of {} would take more than {most} bytes at once. Ask for shorter texts or lists, or fewer rows.",
-            self.inner.name()
-        );
-        Err(DataFusionError::External(Box::new(Error::new(ErrorCode::ResourceExhausted, message))))
+        within(self.inner.name(), size, self.max_bytes, constant)
     }
+}
+
+/// Whether a result of so many bytes may be made, under a memory limit of `max_bytes`.
+pub(super) fn within(name: &str, size: u64, max_bytes: usize, constant: bool) -> Result<()> {
+    let most = max_bytes / if constant { CONSTANT_SHARE } else { CALL_SHARE };
+    if size <= most as u64 {
+        return Ok(());
+    }
+    Err(exhausted(format!(
+        "The result of {name} would take more than {most} bytes at once. Ask for shorter texts or lists, or fewer rows."
+    )))
+}
+
+fn exhausted(message: String) -> DataFusionError {
+    DataFusionError::External(Box::new(Error::new(ErrorCode::ResourceExhausted, message)))
 }
 
 // All of the trait: a method that is not passed on falls back to the default, and the optimizer would know less.
@@ -227,7 +266,7 @@ impl ScalarUDFImpl for Guarded {
         self.inner.aliases()
     }
 
-    #[allow(deprecated)]
+    #[allow(deprecated, reason = "a function of the embedding program may have only this one")]
     fn display_name(&self, args: &[Expr]) -> Result<String> {
         self.inner.display_name(args)
     }
@@ -253,7 +292,7 @@ impl ScalarUDFImpl for Guarded {
         self.inner.return_field_from_args(args)
     }
 
-    #[allow(deprecated)]
+    #[allow(deprecated, reason = "a function of the embedding program may have only this one")]
     fn is_nullable(&self, args: &[Expr], schema: &dyn ExprSchema) -> bool {
         self.inner.is_nullable(args, schema)
     }
@@ -270,7 +309,7 @@ impl ScalarUDFImpl for Guarded {
     fn simplify(&self, args: Vec<Expr>, info: &SimplifyContext) -> Result<ExprSimplifyResult> {
         // `concat` joins its constants here, without being called.
         let constants = args.iter().map(|arg| if let Expr::Literal(value, _) = arg { value.size() } else { 0 });
-        if self.growth == Growth::Sum && constants.sum::<usize>() > self.max_bytes / 32 {
+        if self.growth == Growth::Sum && constants.sum::<usize>() > self.max_bytes / CONSTANT_SHARE {
             return Ok(ExprSimplifyResult::Original(args));
         }
         // The engine's own function may stand in the result, without its guard.

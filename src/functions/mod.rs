@@ -3,6 +3,7 @@
 //! A function's result is memory that no pool sees. `repeat('x', 300000000)` takes 1.2 GB, and does so while the
 //! statement is planned, because its arguments are constants. The guard estimates the result before the function runs.
 
+mod concat;
 mod growth;
 
 use std::collections::BTreeSet;
@@ -13,18 +14,21 @@ use datafusion::logical_expr::ScalarUDF;
 
 use crate::error::{ConfigError, nearest};
 use crate::policy::Policy;
+use concat::GuardedConcat;
 use growth::{Growth, Guarded};
 
-/// Puts a guard around every function whose result can outgrow its arguments: it fails with `resource_exhausted` when
-/// one batch of results would take more than `max_bytes`, or one constant more than a 32nd of that.
-pub(crate) fn guard(state: &mut SessionState, max_bytes: usize) -> datafusion::error::Result<()> {
-    for function in guarded(state, max_bytes) {
+/// Puts a guard around every function whose result can outgrow its arguments, and around `||`: it fails with
+/// `resource_exhausted` when one batch of results would take more than an eighth of `memory`, the limit of the whole
+/// toolset in bytes, or one constant more than a 128th. What is made while the batch is worked on is not in the memory
+/// pool; the pool and the guard together keep to the limit and an eighth of it for each step of a query that runs.
+pub(crate) fn guard(state: &mut SessionState, memory: usize) -> datafusion::error::Result<()> {
+    for function in guarded(state, memory) {
         state.register_udf(function)?;
     }
-    Ok(())
+    state.register_function_rewrite(Arc::new(GuardedConcat::new(memory)))
 }
 
-fn guarded(state: &SessionState, max_bytes: usize) -> Vec<Arc<ScalarUDF>> {
+fn guarded(state: &SessionState, memory: usize) -> Vec<Arc<ScalarUDF>> {
     let mut names: Vec<&String> =
         state.scalar_functions().iter().filter(|(key, udf)| key.as_str() == udf.name()).map(|(key, _)| key).collect();
     names.sort_unstable();
@@ -34,7 +38,7 @@ fn guarded(state: &SessionState, max_bytes: usize) -> Vec<Arc<ScalarUDF>> {
             let growth = Growth::of(name)?;
             let inner = state.scalar_functions().get(name)?;
             // Guarding twice would only cost time.
-            (!inner.inner().is::<Guarded>()).then(|| Arc::new(Guarded::wrap(Arc::clone(inner), growth, max_bytes)))
+            (!inner.inner().is::<Guarded>()).then(|| Arc::new(Guarded::wrap(Arc::clone(inner), growth, memory)))
         })
         .collect()
 }

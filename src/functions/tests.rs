@@ -3,12 +3,13 @@ use datafusion::prelude::{SessionConfig, SessionContext};
 use super::*;
 use crate::error::{Error, ErrorCode};
 
-const MAX_BYTES: usize = 32 << 20;
+/// One call may make an eighth of it, 32 MiB.
+const MEMORY: usize = 256 << 20;
 
 fn context(policy: &Policy) -> Result<SessionContext, ConfigError> {
     let mut state = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(1)).state();
     apply_policy(&mut state, policy)?;
-    guard(&mut state, MAX_BYTES).expect("guard");
+    guard(&mut state, MEMORY).expect("guard");
     Ok(SessionContext::new_with_state(state))
 }
 
@@ -39,6 +40,10 @@ async fn what_would_be_huge_is_refused_before_it_is_made() {
         "SELECT length(repeat('x', value)) FROM generate_series(100000000, 100000001)",
         "WITH a AS (SELECT repeat('x', 900000) AS x), b AS (SELECT concat(x, x, x, x, x, x, x, x) AS x FROM a) \
          SELECT length(concat(x, x, x, x, x, x, x, x)) FROM b",
+        "SELECT max(length(x || x)) FROM (SELECT repeat('x', 10000) AS x FROM generate_series(1, 8192))",
+        "SELECT array_to_string(range(1, 100000), repeat('x', 100000))",
+        "SELECT levenshtein(repeat('a', 1000000), repeat('b', 1000000))",
+        "SELECT max(levenshtein(repeat('a', value), repeat('b', value))) FROM generate_series(1, 8000)",
     ] {
         match run(&context, sql).await {
             Ok(rows) => panic!("{sql} gave {rows} rows"),
@@ -59,8 +64,65 @@ async fn what_people_write_passes() {
         ("SELECT concat('a', NULL, 1), concat_ws('-', 'a', 'b'), [1, 2] || [3], array_append([1], 2)", 1),
         ("SELECT repeat(NULL, 3), repeat('a', -1), lpad('a', -5), array_resize([1], 3)", 1),
         ("SELECT count(*) FROM generate_series(1, 100000)", 1),
+        ("SELECT array_to_string(range(1, 1000), ', '), levenshtein('kitten', 'sitting')", 1),
     ] {
         assert_eq!(run(&context, sql).await.expect(sql), rows, "{sql}");
+    }
+}
+
+/// 2^30 of 10 characters, of a constant and of a column.
+#[tokio::test]
+async fn doubling_by_with_names_is_refused() {
+    let context = context(&Policy::default()).expect("context");
+    for first in ["SELECT 'abcdefghij' AS s", "SELECT cast(value AS varchar) AS s FROM generate_series(1, 3)"] {
+        for twice in ["s || s", "concat(s, s)", "replace(s, '1', s) || s"] {
+            let names: Vec<String> =
+                (1..=30).map(|i| format!("c{i} AS (SELECT {twice} AS s FROM c{})", i - 1)).collect();
+            let sql = format!("WITH c0 AS ({first}), {} SELECT max(length(s)) FROM c30", names.join(", "));
+            let error = run(&context, &sql).await.expect_err(&sql);
+            assert_eq!(error.code(), ErrorCode::ResourceExhausted, "{sql}: {error}");
+        }
+    }
+}
+
+/// What is refused is a share of the limit, and the share is an eighth.
+#[tokio::test]
+async fn one_call_may_make_an_eighth_of_the_limit() {
+    let context = context(&Policy::default()).expect("context");
+    // Of a column, so that it is no constant: one row of just under and just over 32 MiB.
+    let sql = |bytes: usize| format!("SELECT length(repeat('x', value)) FROM generate_series({bytes}, {bytes})");
+    assert_eq!(run(&context, &sql(MEMORY / 8)).await.expect("an eighth"), 1);
+    let error = run(&context, &sql(MEMORY / 8 + 1)).await.expect_err("more than an eighth");
+    assert_eq!(error.code(), ErrorCode::ResourceExhausted);
+    assert!(error.message().contains(&(MEMORY / 8).to_string()), "{error}");
+}
+
+#[tokio::test]
+async fn the_operator_keeps_names_types_and_nulls() {
+    let context = context(&Policy::default()).expect("context");
+    let plain = SessionContext::new();
+    for sql in [
+        "SELECT 'a' || 'b', 'a' || 1, 1 || 'a', NULL || 'a', 'a' || NULL || 'b'",
+        "SELECT a || b, a || '-' || b AS x, arrow_cast(a, 'LargeUtf8') || b, a || arrow_cast(b, 'Utf8View'), a || 1.5 \
+         FROM (VALUES ('x', 'y'), (NULL, 'z'), ('u', NULL)) AS v(a, b) ORDER BY a || b",
+        "SELECT a || b, count(*) FROM (VALUES ('x', 'y'), ('x', 'y')) AS v(a, b) GROUP BY a || b HAVING a || b <> 'q'",
+        "SELECT a || b, count(*) FROM (VALUES ('x', 'y')) AS v(a, b) GROUP BY ROLLUP (a || b) ORDER BY 1",
+        "SELECT [1] || [2], [1] || 2, 1 || [2], [[1]] || [2]",
+        "SELECT (SELECT max(a || b) FROM (VALUES ('x', 'y')) AS w(a, b)) || 'z' AS m",
+        "SELECT a FROM (VALUES ('x', 'y')) AS v(a, b) WHERE a || b = 'xy' AND a || b LIKE 'x%'",
+        "SELECT sum(length(a || b)) OVER (PARTITION BY a || b ORDER BY a || b) FROM (VALUES ('x', 'y')) AS v(a, b)",
+        "SELECT X'00' || X'ff'",
+    ] {
+        let show = async |context: &SessionContext| match context.sql(sql).await {
+            Ok(frame) => {
+                let schema = format!("{:?}", frame.schema().as_arrow().fields());
+                let batches = frame.collect().await.expect(sql);
+                let rows = datafusion::arrow::util::pretty::pretty_format_batches(&batches).expect("rows").to_string();
+                (schema, rows)
+            }
+            Err(error) => (error.strip_backtrace(), String::new()),
+        };
+        assert_eq!(show(&context).await, show(&plain).await, "{sql}");
     }
 }
 

@@ -5,6 +5,7 @@ mod catalog;
 mod isolation;
 mod limits;
 mod statements;
+mod stopping;
 
 use std::sync::Arc;
 
