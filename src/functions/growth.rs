@@ -251,7 +251,7 @@ pub(super) fn within(name: &str, size: u64, max_bytes: usize, constant: bool) ->
     )))
 }
 
-fn exhausted(message: String) -> DataFusionError {
+pub(super) fn exhausted(message: String) -> DataFusionError {
     DataFusionError::External(Box::new(Error::new(ErrorCode::ResourceExhausted, message)))
 }
 

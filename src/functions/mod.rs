@@ -5,6 +5,7 @@
 
 mod concat;
 mod growth;
+mod window;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use crate::error::{ConfigError, nearest};
 use crate::policy::Policy;
 use concat::GuardedConcat;
 use growth::{Growth, Guarded};
+use window::GuardedWindows;
 
-/// Puts a guard around every function whose result can outgrow its arguments, and around `||`: it fails with
+/// Puts a guard around every function whose result can outgrow its arguments, around `||`, and around aggregates in windows: it fails with
 /// `resource_exhausted` when one batch of results would take more than an eighth of `memory`, the limit of the whole
 /// toolset in bytes, or one constant more than a 128th. What is made while the batch is worked on is not in the memory
 /// pool; the pool and the guard together keep to the limit and an eighth of it for each step of a query that runs.
@@ -25,7 +27,8 @@ pub(crate) fn guard(state: &mut SessionState, memory: usize) -> datafusion::erro
     for function in guarded(state, memory) {
         state.register_udf(function)?;
     }
-    state.register_function_rewrite(Arc::new(GuardedConcat::new(memory)))
+    state.register_function_rewrite(Arc::new(GuardedConcat::new(memory)))?;
+    state.register_function_rewrite(Arc::new(GuardedWindows { memory }))
 }
 
 fn guarded(state: &SessionState, memory: usize) -> Vec<Arc<ScalarUDF>> {
