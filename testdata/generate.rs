@@ -18,7 +18,8 @@ use datafusion::parquet::arrow::ArrowWriter;
 use datafusion::parquet::basic::Compression;
 use datafusion::parquet::file::properties::WriterProperties;
 
-const NAMES: [&str; 8] = ["Ada Lovelace", "Bo Ek", "Chiara Rossi", "Dmitri Orlov", "Eun-ji Park", "Fátima Sá", "Gil", "華 李"];
+const NAMES: [&str; 8] =
+    ["Ada Lovelace", "Bo Ek", "Chiara Rossi", "Dmitri Orlov", "Eun-ji Park", "Fátima Sá", "Gil", "華 李"];
 const CITIES: [(&str, &str); 6] =
     [("Paris", "FR"), ("Rome", "IT"), ("Malmö", "SE"), ("Boston", "US"), ("Seoul", "KR"), ("Lisbon", "PT")];
 const GOODS: [&str; 6] = ["lamp", "desk", "chair", "\"Big\" shelf, oak", "rug", "clock"];
@@ -68,7 +69,8 @@ fn orders(here: &Path, numbers: &mut Numbers) -> Result<(), Box<dyn Error>> {
         let (city, country) = CITIES[numbers.below(CITIES.len())];
         cities.push(city);
         countries.push(country);
-        notes.push((numbers.below(3) == 0).then(|| format!("Leave at the door.\nRing {} times.", 1 + numbers.below(3))));
+        notes
+            .push((numbers.below(3) == 0).then(|| format!("Leave at the door.\nRing {} times.", 1 + numbers.below(3))));
         for _ in 0..=numbers.below(3) {
             items.values().append_value(GOODS[numbers.below(GOODS.len())]);
         }
@@ -92,7 +94,8 @@ fn orders(here: &Path, numbers: &mut Numbers) -> Result<(), Box<dyn Error>> {
         ("note", Arc::new(StringArray::from(notes))),
     ])?;
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-    let mut writer = ArrowWriter::try_new(File::create(here.join("orders.parquet"))?, batch.schema(), Some(properties))?;
+    let mut writer =
+        ArrowWriter::try_new(File::create(here.join("orders.parquet"))?, batch.schema(), Some(properties))?;
     writer.write(&batch)?;
     writer.close()?;
     Ok(())
@@ -123,7 +126,13 @@ fn sales(here: &Path, numbers: &mut Numbers) -> Result<(), Box<dyn Error>> {
             let mut text = String::from("day;good;amount\n");
             for day in 1..=10 {
                 let good = GOODS[numbers.below(3)];
-                writeln!(text, "{year}-{:02}-{day:02};{good};{}.{:02}", quarter * 3, numbers.below(900), numbers.below(100))?;
+                writeln!(
+                    text,
+                    "{year}-{:02}-{day:02};{good};{}.{:02}",
+                    quarter * 3,
+                    numbers.below(900),
+                    numbers.below(100)
+                )?;
             }
             fs::write(folder.join(format!("q{quarter}.csv")), text)?;
         }

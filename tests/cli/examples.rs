@@ -38,7 +38,8 @@ fn agent_loop() {
 fn the_generator_makes_the_files_that_are_committed() {
     let made = tempfile::tempdir().unwrap();
     example("generate_testdata", &[made.path()]);
-    let names = ["customers.csv", "orders.parquet", "events.ndjson", "sales/year=2023/q1.csv", "sales/year=2024/q2.csv"];
+    let names =
+        ["customers.csv", "orders.parquet", "events.ndjson", "sales/year=2023/q1.csv", "sales/year=2024/q2.csv"];
     for name in names {
         let committed = std::fs::read(Path::new("testdata").join(name)).unwrap();
         assert!(std::fs::read(made.path().join(name)).unwrap() == committed, "{name} differs");
