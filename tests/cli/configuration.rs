@@ -35,11 +35,23 @@ fn what_is_wrong_is_named_with_its_line() {
     refused(&format!("{source}columns = {{ zip = \"Utf88\" }}\n"), &["zip", "4"]);
     refused(&format!("{source}options = {{ delimeter = \";\" }}\n"), &["delimeter", "delimiter"]);
     refused(&format!("[policy]\nallowed_tables = []\n{source}"), &["allowed_tables"]);
-    refused(&format!("[policy]\nallowed_tables = [\"u\"]\n{source}"), &["u"]);
     refused(
         "[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_NOT_SET}/t.csv\"\n",
         &["DATAFUSION_TOOLSET_NOT_SET"],
     );
+}
+
+#[test]
+fn an_allow_list_is_held_against_all_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "toolset.toml", "[policy]\nallowed_tables = [\"customers\"]\n");
+    let said = run(&["--config", &file, "tables"]);
+    assert_eq!((said.status, said.stdout.as_str()), (Some(2), ""));
+    assert!(said.stderr.contains("allowed_tables") && said.stderr.contains("customers"), "{said:?}");
+    // The flags add to the file's tables.
+    let tables = ["-t", "customers=testdata/customers.csv", "-t", "orders=testdata/orders.parquet"];
+    let said = run(&[&["--config", &file], tables.as_slice(), &["tables"]].concat());
+    assert_eq!(said.stdout, "{\"tables\":[\"customers\"],\"table_count\":1}\n");
 }
 
 #[test]
