@@ -1,6 +1,8 @@
 //! An agent loop: `definitions()` goes to the model, each call it makes goes through `call()`, and what that gives goes
 //! back, be it a result or an error: `cargo run --example agent_loop`. The model here is a script.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it gets")]
+
 use datafusion_toolset::{Source, Toolset};
 
 /// What a model's answer holds: a call of a tool, or its last word.
@@ -42,7 +44,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
                 println!("{tool}({arguments}) -> {result}");
                 results.push(result);
             }
-            Turn::Say(text) => return Ok(println!("{text}")),
+            Turn::Say(text) => {
+                println!("{text}");
+                return Ok(());
+            }
         }
     }
 }

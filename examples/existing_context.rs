@@ -1,6 +1,8 @@
 //! A toolset over a `SessionContext` that the program already has, with its tables and its functions:
 //! `cargo run --example existing_context`.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it gets")]
+
 use std::sync::Arc;
 
 use datafusion::arrow::array::Float64Array;

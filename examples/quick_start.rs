@@ -1,5 +1,7 @@
 //! Two tables, one question: `cargo run --example quick_start`.
 
+#![allow(clippy::print_stdout, reason = "an example shows what it gets")]
+
 use datafusion_toolset::{Limits, QueryRequest, Source, Toolset};
 
 #[tokio::main]

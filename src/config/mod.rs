@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::error::ConfigError;
 use crate::limits::Limits;
 use crate::policy::Policy;
-use crate::source::Source;
+use crate::source::{self, Source};
 use crate::toolset::{Toolset, ToolsetBuilder};
 use reader::{Entry, Reader};
 
@@ -25,7 +25,7 @@ use reader::{Entry, Reader};
 ///
 /// [[source]]
 /// name = "sales"                    # or "schema.table"
-/// uri = "data/sales/"               # relative to the working directory
+/// uri = "data/sales/"               # relative to the folder of this file
 /// format = "csv"                    # left out: from the name
 /// options = { delimiter = ";" }
 /// ```
@@ -52,7 +52,8 @@ pub struct Config {
 }
 
 impl Config {
-    /// Reads a file. Messages name it.
+    /// Reads a file. Messages name it, and relative paths in it are relative to its folder: a server is often started
+    /// from a working directory that its user does not know.
     ///
     /// # Errors
     /// If the file cannot be read or [`Config::from_toml`] refuses its text.
@@ -63,7 +64,7 @@ impl Config {
         Self::read(&Reader { file: Some(path), text: &text, environment: &variable })
     }
 
-    /// Reads TOML text.
+    /// Reads TOML text. Relative paths in it are relative to the working directory.
     ///
     /// # Errors
     /// Names the line and the key, and says what is expected there.
@@ -224,33 +225,51 @@ fn source(reader: &Reader<'_>, place: usize, entries: &[Entry<'_>]) -> Result<(u
         return Err(reader.unknown(entry, KEYS));
     }
     let name = required("name")?;
-    let mut source = Source::new(reader.string(name)?, reader.string(required("uri")?)?);
+    let uri = required("uri")?;
+    let uri_place = uri.place();
+    let uri = reader.location(reader.string(uri)?);
+    let mut source = Source::new(reader.string(name)?, uri);
+    if let Some(entry) = entries.iter().find(|entry| entry.key == "format") {
+        let wrong = |_| reader.wrong(entry, "expects \"parquet\", \"csv\", \"json\", \"avro\" or \"arrow\"");
+        source = source.with_format(reader.string(entry)?.parse().map_err(wrong)?);
+    }
+    source.table_name().map_err(|error| reader.error(name.place(), error))?;
+    source::validate(&source).map_err(|error| reader.error(uri_place, error))?;
+    let lone = source.clone();
+    // Each setting is checked by itself first, so that a wrong one is named with its own line.
+    let checked = |setting: &Entry<'_>, add: &dyn Fn(Source) -> Source| {
+        source::validate(&add(lone.clone())).map_err(|error| reader.error(setting.place(), error))
+    };
     for entry in entries {
         match entry.key {
-            "name" | "uri" => {}
-            "format" => {
-                let wrong = |_| reader.wrong(entry, "expects \"parquet\", \"csv\", \"json\", \"avro\" or \"arrow\"");
-                source = source.with_format(reader.string(entry)?.parse().map_err(wrong)?);
-            }
+            "name" | "uri" | "format" => {}
             "description" => source = source.with_description(reader.string(entry)?),
             "partitions" => {
                 for partition in reader.table(entry)? {
-                    source = source.with_partition(partition.key, reader.string(&partition)?);
+                    let text = reader.string(&partition)?;
+                    checked(&partition, &|source| source.with_partition(partition.key, &text))?;
+                    source = source.with_partition(partition.key, text);
                 }
             }
             "columns" => {
                 for column in reader.table(entry)? {
-                    source = source.with_column(column.key, reader.string(&column)?);
+                    let text = reader.string(&column)?;
+                    checked(&column, &|source| source.with_column(column.key, &text))?;
+                    source = source.with_column(column.key, text);
                 }
             }
             "options" => {
                 for option in reader.table(entry)? {
-                    source = source.with_option(option.key, reader.text(&option)?);
+                    let text = reader.text(&option)?;
+                    checked(&option, &|source| source.with_option(option.key, &text))?;
+                    source = source.with_option(option.key, text);
                 }
             }
             "store" => {
                 for setting in reader.table(entry)? {
-                    source = source.with_store_option(setting.key, reader.text(&setting)?);
+                    let text = reader.text(&setting)?;
+                    checked(&setting, &|source| source.with_store_option(setting.key, &text))?;
+                    source = source.with_store_option(setting.key, text);
                 }
             }
             "filter" => return Err(reader.not_yet(entry, "the table is not opened unfiltered")),
@@ -259,6 +278,7 @@ fn source(reader: &Reader<'_>, place: usize, entries: &[Entry<'_>]) -> Result<(u
             _ => return Err(reader.unknown(entry, KEYS)),
         }
     }
+    source::validate(&source).map_err(|error| reader.error(place, error))?;
     Ok((name.place(), source))
 }
 

@@ -44,6 +44,16 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// A source's location; a relative path is taken from the configuration file's folder.
+    pub(super) fn location(&self, uri: String) -> String {
+        let is_relative =
+            !uri.is_empty() && !uri.contains("://") && !uri.starts_with('~') && Path::new(&uri).is_relative();
+        match self.file.and_then(Path::parent).map(|folder| folder.join(&uri).into_os_string().into_string()) {
+            Some(Ok(path)) if is_relative => path,
+            _ => uri,
+        }
+    }
+
     /// An error at a byte of the text.
     pub(super) fn error(&self, place: usize, message: impl std::fmt::Display) -> ConfigError {
         let place = place.min(self.text.len());

@@ -111,7 +111,9 @@ fn variables_are_read_in_parsed_strings() {
         Ok::<_, ConfigError>(config.sources.into_iter().map(|source| source.uri).collect::<String>())
     };
     assert_eq!(uri("a/${ROWS}/${KEY}.csv").as_deref(), Ok("a/7/hunter2.csv"));
-    assert_eq!(uri("${EMPTY}").as_deref(), Ok(""));
+    let empty = uri("${EMPTY}").map_err(|error| error.to_string());
+    let expected = "t.toml, line 3: source `t`: the location is empty; give a file, a folder or a glob";
+    assert_eq!(empty, Err(expected.to_owned()));
     assert_eq!(uri("$${KEY} $5 $$ }").as_deref(), Ok("${KEY} $5 $$ }"));
     assert_eq!(uri("$${KEY}${ROWS}").as_deref(), Ok("${KEY}7"));
     // A value stays one value, whatever it holds.

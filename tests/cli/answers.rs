@@ -48,7 +48,7 @@ fn a_person_is_told_how_many_rows_and_why_no_more() {
         assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
     }
     let said = run(&["-t", ORDERS, "--max-rows", "3", "query", "--format", "table", "SELECT id FROM orders"]);
-    assert!(said.stdout.contains("500") && said.stdout.contains("max-rows"), "{}", said.stdout);
+    assert!(said.stdout.contains("500") && said.stdout.contains("max_rows"), "{}", said.stdout);
     let said = run(&["-t", ORDERS, "query", "--format", "table", "SELECT prize FROM orders"]);
     assert_eq!(said.status, Some(1));
     assert!(said.stderr.contains("prize") && said.stderr.contains("price"), "{}", said.stderr);

@@ -22,24 +22,36 @@ fn what_is_wrong_is_named_with_its_line() {
     refused("[limits]\nmax_rows = \"five\"\n", &["max_rows", "2"]);
     refused("[limits]\nmax_rows = 0\n", &["max_rows", "1"]);
     refused("[limits]\nmax_result_bytes = 511\n", &["max_result_bytes", "512"]);
-    refused("[limits]\ntimeout = \"soon\"\n", &["timeout", "soon"]);
+    refused("[limits]\ntimeout = \"soon\"\n", &["timeout", "2"]);
     refused("[limits]\nmemory = \"1MiB\"\n", &["memory", "16"]);
-    refused("[limits]\ntotal_rows = \"guess\"\n", &["guess"]);
+    refused("[limits]\ntotal_rows = \"guess\"\n", &["total_rows", "free"]);
     refused("[limit]\nmax_rows = 5\n", &["limit", "1"]);
     refused(&format!("{source}{source}"), &["t"]);
     refused(&format!("{source}urri = \"x\"\n"), &["urri", "4"]);
     refused("[[source]]\nname = \"t\"\n", &["uri"]);
     refused("[[source]]\nuri = \"t.csv\"\n", &["name"]);
     refused("[[source]]\nname = \"\"\nuri = \"t.csv\"\n", &["name"]);
-    refused(&format!("{source}format = \"exel\"\n"), &["exel"]);
-    refused(&format!("{source}columns = {{ zip = \"Utf88\" }}\n"), &["Utf88"]);
+    refused(&format!("{source}format = \"exel\"\n"), &["format", "4"]);
+    refused(&format!("{source}columns = {{ zip = \"Utf88\" }}\n"), &["zip", "4"]);
     refused(&format!("{source}options = {{ delimeter = \";\" }}\n"), &["delimeter", "delimiter"]);
     refused(&format!("[policy]\nallowed_tables = []\n{source}"), &["allowed_tables"]);
-    refused(&format!("[policy]\nallowed_tables = [\"u\"]\n{source}"), &["u"]);
     refused(
         "[[source]]\nname = \"t\"\nuri = \"${DATAFUSION_TOOLSET_NOT_SET}/t.csv\"\n",
         &["DATAFUSION_TOOLSET_NOT_SET"],
     );
+}
+
+#[test]
+fn an_allow_list_is_held_against_all_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "toolset.toml", "[policy]\nallowed_tables = [\"customers\"]\n");
+    let said = run(&["--config", &file, "tables"]);
+    assert_eq!((said.status, said.stdout.as_str()), (Some(2), ""));
+    assert!(said.stderr.contains("allowed_tables") && said.stderr.contains("customers"), "{said:?}");
+    // The flags add to the file's tables.
+    let tables = ["-t", "customers=testdata/customers.csv", "-t", "orders=testdata/orders.parquet"];
+    let said = run(&[&["--config", &file], tables.as_slice(), &["tables"]].concat());
+    assert_eq!(said.stdout, "{\"tables\":[\"customers\"],\"table_count\":1}\n");
 }
 
 #[test]
