@@ -60,6 +60,7 @@ mod plan;
 mod policy;
 mod query;
 mod redact;
+mod redacted;
 mod result;
 mod schema;
 mod session;

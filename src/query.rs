@@ -14,9 +14,11 @@ use futures::StreamExt;
 
 use crate::encode::{Encoder, Progress, ResultFormat};
 use crate::error::Error;
+use crate::functions;
 use crate::guard;
 use crate::limits::{Limits, TotalRows};
 use crate::plan;
+use crate::redacted;
 use crate::result::{Column, QueryResult};
 use crate::schema::type_text;
 use crate::session::Session;
@@ -35,9 +37,7 @@ pub(crate) async fn run(
     let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
     let state = state_for(session.state()?, &verified);
-    let bounded = plan::bounded(verified.clone(), max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
-    let physical = state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, &state))?;
-    let physical = stoppable(physical, stop).map_err(Error::from_datafusion)?;
+    let physical = physical(session, limits, &state, verified.clone(), max_rows, stop).await?;
     // DataFusion's output schema, whose names are the plan's own.
     let schema = physical.schema();
     let mut encoder = Encoder::new(&schema, format, max_rows, limits.max_result_bytes());
@@ -58,13 +58,30 @@ pub(crate) async fn run(
 }
 
 /// Plans one statement as far as [`run`] does before it reads data, and refuses what that refuses.
-pub(crate) async fn check(session: &Session, limits: &Limits, sql: &str) -> Result<Vec<Column>, Error> {
+pub(crate) async fn check(session: &Session, limits: &Limits, sql: &str, stop: &Stop) -> Result<Vec<Column>, Error> {
     let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
     let state = state_for(session.state()?, &verified);
-    let bounded = plan::bounded(verified, limits.max_rows().saturating_add(1)).map_err(Error::from_datafusion)?;
-    state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, &state))?;
+    physical(session, limits, &state, verified, limits.max_rows(), stop).await?;
     Ok(columns)
+}
+
+/// The plan that runs: bounded, without secrets in what the engine says itself, and ending when the call is over.
+async fn physical(
+    session: &Session,
+    limits: &Limits,
+    state: &SessionState,
+    verified: LogicalPlan,
+    max_rows: usize,
+    stop: &Stop,
+) -> Result<Arc<dyn ExecutionPlan>, Error> {
+    let explains = matches!(verified, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
+    let bounded = plan::bounded(verified, max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
+    let physical = state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, state))?;
+    let memory = usize::try_from(limits.memory()).unwrap_or(usize::MAX);
+    functions::check_constants(&physical, memory, state.config().batch_size()).map_err(Error::from_datafusion)?;
+    let physical = stoppable(physical, stop).map_err(Error::from_datafusion)?;
+    Ok(if explains { redacted::plan(physical, &session.secrets) } else { physical })
 }
 
 /// Executes the plan until the payload is decided; what still runs is then stopped by dropping the stream.

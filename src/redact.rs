@@ -221,8 +221,11 @@ fn value(out: &mut Output<'_>, key_end: usize, in_tag: bool) -> usize {
     while bytes.get(at).is_some_and(|b| matches!(b, b'"' | b'\'' | b'`' | b'\\')) {
         at += 1;
     }
+    let quoted = at > key_end;
     at = run(text, at, |b| b != b' ');
-    if !bytes.get(at).is_some_and(|b| matches!(b, b'=' | b':')) {
+    // `OPTIONS ('aws.secret_access_key' 'abc')` has nothing between the two.
+    let follows = quoted && bytes.get(at) == Some(&b'\'') && bytes[at - 1] == b' ';
+    if !follows && !bytes.get(at).is_some_and(|b| matches!(b, b'=' | b':')) {
         return key_end;
     }
     at = run(text, at, |b| !matches!(b, b'=' | b':' | b'>'));
@@ -294,6 +297,15 @@ impl Secrets {
     }
 }
 
+impl Secrets {
+    /// [`redact`](Self::redact) for the value of a setting, which is a secret also when only its name says so.
+    pub(crate) fn redact_value(&self, name: &str, value: &str) -> String {
+        // Two names in one: `aws.secret_access_key` ends in the one that counts.
+        let is_secret = name.split('.').any(names_a_secret) && !value.is_empty() && value != "true" && value != "false";
+        if is_secret && value.parse::<f64>().is_err() { STARS.to_owned() } else { self.redact(value).into_owned() }
+    }
+}
+
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Secrets({})", self.0.len())
@@ -336,6 +348,12 @@ mod tests {
                 "-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----",
             ),
             ("token=abcd", "token=***"),
+            (
+                "OPTIONS ('aws.secret_access_key' 'abc', 'aws.region' 'eu')",
+                "OPTIONS ('aws.secret_access_key' '***', 'aws.region' 'eu')",
+            ),
+            ("'password' 'hunter2'", "'password' '***'"),
+            ("IN ('token', 'secret')", "IN ('token', 'secret')"),
             ("SELECT token FROM t", "SELECT token FROM t"),
             ("token_count = 5 and token = 5", "token_count = 5 and token = 5"),
             ("No column named token. Use secret", "No column named token. Use secret"),
@@ -354,6 +372,22 @@ mod tests {
         let secrets = Secrets::new(["hunter22".into(), "abc".into(), "hunter2200".into()]);
         assert_eq!(secrets.redact("x hunter2200y hunter22 abc"), "x ***y *** abc");
         assert_eq!(format!("{secrets:?}"), "Secrets(2)");
+    }
+
+    #[test]
+    fn a_settings_name_tells_on_its_value() {
+        let secrets = Secrets::new(["hunter22".into()]);
+        for (name, value, shown) in [
+            ("aws.secret_access_key", "abc", "***"),
+            ("my.apiKey", "abc", "***"),
+            ("store.url", "https://h/x?sig=abc", "https://h/x?sig=***"),
+            ("store.note", "is hunter22", "is ***"),
+            ("datafusion.execution.batch_size", "8192", "8192"),
+            ("x.token_limit", "100", "100"),
+            ("x.token", "", ""),
+        ] {
+            assert_eq!(secrets.redact_value(name, value), shown, "{name}");
+        }
     }
 
     proptest! {

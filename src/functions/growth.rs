@@ -44,7 +44,7 @@ pub(super) enum Growth {
 const MAX_STEPS: u64 = 1 << 31;
 
 /// The part of the memory limit that one call's results may take, outside of the memory pool.
-const CALL_SHARE: usize = 8;
+pub(super) const CALL_SHARE: usize = 8;
 /// The same for one constant. A statement can hold many of them, and they stay in its plan.
 const CONSTANT_SHARE: usize = 128;
 

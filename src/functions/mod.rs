@@ -4,6 +4,7 @@
 //! statement is planned, because its arguments are constants. The guard estimates the result before the function runs.
 
 mod concat;
+mod constants;
 mod growth;
 mod window;
 
@@ -18,6 +19,8 @@ use crate::policy::Policy;
 use concat::GuardedConcat;
 use growth::{Growth, Guarded};
 use window::GuardedWindows;
+
+pub(crate) use constants::check as check_constants;
 
 /// Puts a guard around every function whose result can outgrow its arguments, around `||`, and around aggregates in windows: it fails with
 /// `resource_exhausted` when one batch of results would take more than an eighth of `memory`, the limit of the whole

@@ -114,7 +114,7 @@ impl Session {
             .map_err(|error| ConfigError::new(format!("the session cannot be made: {}", error.strip_backtrace())))?;
         let mut state = SessionStateBuilder::new_from_existing(state).with_runtime_env(runtime).build();
         self.catalog.set_opener(Arc::new(state.clone()));
-        state.register_catalog_list(Arc::new(CatalogList::new(Arc::clone(&self.catalog))));
+        state.register_catalog_list(Arc::new(CatalogList::new(Arc::clone(&self.catalog), self.secrets.clone())));
         Ok(Ready { state, _spill: spill })
     }
 }

@@ -18,7 +18,8 @@ use tokio::sync::OnceCell;
 use super::files::{self, OpenTable};
 use super::{Source, TableName};
 use crate::error::{ConfigError, Error};
-use crate::ident;
+use crate::redact::Secrets;
+use crate::{ident, redacted};
 
 /// A source and, once a statement has named it, its open table.
 struct Entry {
@@ -252,12 +253,14 @@ pub(crate) struct CatalogList {
     catalog: Arc<Catalog>,
     /// Leaves out the tables that cannot be opened: `SHOW COLUMNS` of one table must not fail by another.
     lenient: bool,
+    /// What `information_schema` must not show.
+    secrets: Secrets,
 }
 
 impl CatalogList {
     /// The list to register with a session whose own `information_schema` is off: this one brings it.
-    pub(crate) fn new(catalog: Arc<Catalog>) -> Self {
-        Self { catalog, lenient: false }
+    pub(crate) fn new(catalog: Arc<Catalog>, secrets: Secrets) -> Self {
+        Self { catalog, lenient: false, secrets }
     }
 }
 
@@ -289,8 +292,9 @@ impl CatalogProvider for CatalogView {
 
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
         if name == INFORMATION_SCHEMA {
-            let lenient = CatalogList { catalog: Arc::clone(&self.list.catalog), lenient: true };
-            return Some(Arc::new(InformationSchemaProvider::new(Arc::new(lenient))));
+            let lenient = CatalogList { lenient: true, ..self.list.clone() };
+            let shown = InformationSchemaProvider::new(Arc::new(lenient));
+            return Some(redacted::schema(Arc::new(shown), &self.list.secrets));
         }
         let known = self.schema_names().iter().any(|known| known == name);
         known.then(|| {

@@ -241,8 +241,8 @@ impl Toolset {
         let inner = Arc::clone(&self.0);
         let sql = sql.to_owned();
         let max_bytes = self.0.limits.max_result_bytes();
-        self.run(move |_stop| async move {
-            Ok(match query::check(&inner.session, &inner.limits, &sql).await {
+        self.run(move |stop| async move {
+            Ok(match query::check(&inner.session, &inner.limits, &sql, &stop).await {
                 Ok(columns) => CheckResult { payload: schema::checked(&columns, max_bytes), outcome: Ok(columns) },
                 Err(error) => {
                     let error = error.with_max_bytes(max_bytes).without(&inner.session.secrets);
