@@ -3,6 +3,7 @@
 //! Data is given as it is: a column `password` of a table is the caller's business. What the engine says about itself
 //! can hold what the embedding program configured: settings of extensions, locations of tables, definitions of views.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -170,7 +171,7 @@ fn redact(batch: &RecordBatch, secrets: &Secrets) -> Result<RecordBatch> {
                 let cell = cells.is_valid(row).then(|| cells.value(row))?;
                 Some(match key.filter(|names| names.is_valid(row)) {
                     Some(names) => secrets.redact_value(names.value(row), cell),
-                    None => secrets.redact(cell).into_owned(),
+                    None => text(cell, secrets),
                 })
             })
             .collect();
@@ -178,6 +179,29 @@ fn redact(batch: &RecordBatch, secrets: &Secrets) -> Result<RecordBatch> {
     }
     let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
     Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
+}
+
+fn text(text: &str, secrets: &Secrets) -> String {
+    if text.starts_with('┌') && tree_holds_secrets(text, secrets) {
+        return "The tree is left out, because a secret stands in it over several lines: use EXPLAIN without FORMAT \
+                TREE."
+            .to_owned();
+    }
+    secrets.redact(text).into_owned()
+}
+
+/// `EXPLAIN FORMAT TREE` breaks its text where a box ends, so that a secret can go on in the next line.
+fn tree_holds_secrets(tree: &str, secrets: &Secrets) -> bool {
+    // The text of the boxes that stand one below the other, by the column where they begin.
+    let mut boxes: BTreeMap<usize, String> = BTreeMap::new();
+    for line in tree.lines() {
+        let mut start = 0;
+        for cell in line.split(['│', '┌', '└', '├', '┐', '┘', '┤']) {
+            boxes.entry(start).or_default().push_str(cell.trim());
+            start += cell.chars().count() + 1;
+        }
+    }
+    boxes.values().any(|text| secrets.redact(text) != *text)
 }
 
 fn is_text(data_type: &DataType) -> bool {

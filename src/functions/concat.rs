@@ -4,15 +4,18 @@
 //! becomes a function that estimates its result first:
 //!
 //! ```text
-//! before   Projection: t.a || t.b         after   Projection: ||(t.a, t.b)
+//! before   Projection: t.a || t.b || t.c      after   Projection: ||(t.a, t.b, t.c)
 //! ```
+//!
+//! A chain becomes one call: the engine asks a function for its type at every level above it, which took 23 s for a
+//! chain of 500 in a debug build.
 //!
 //! Names of columns, types and nulls stay those of the operator.
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::array::RecordBatchOptions;
+use datafusion::arrow::array::{ArrayRef, RecordBatch};
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::Transformed;
@@ -46,12 +49,15 @@ impl FunctionRewrite for GuardedConcat {
     }
 
     fn rewrite(&self, expr: Expr, _schema: &DFSchema, _config: &ConfigOptions) -> Result<Transformed<Expr>> {
-        Ok(match expr {
-            Expr::BinaryExpr(BinaryExpr { left, op: Operator::StringConcat, right }) => Transformed::yes(
-                Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&self.0), vec![*left, *right])),
-            ),
-            other => Transformed::no(other),
-        })
+        let Expr::BinaryExpr(BinaryExpr { left, op: Operator::StringConcat, right }) = expr else {
+            return Ok(Transformed::no(expr));
+        };
+        let mut args = match *left {
+            Expr::ScalarFunction(call) if call.func.inner().is::<Concat>() => call.args,
+            other => vec![other],
+        };
+        args.push(*right);
+        Ok(Transformed::yes(Expr::ScalarFunction(ScalarFunction::new_udf(Arc::clone(&self.0), args))))
     }
 }
 
@@ -68,9 +74,8 @@ impl ScalarUDFImpl for Concat {
     }
 
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        let [left, right] = args else { return plan_err!("|| takes two arguments") };
-        let operator = BinaryExpr::new(Box::new(left.clone()), Operator::StringConcat, Box::new(right.clone()));
-        Ok(Expr::BinaryExpr(operator).schema_name().to_string())
+        // As the engine names the operator.
+        Ok(args.iter().map(|arg| arg.schema_name().to_string()).collect::<Vec<_>>().join(" || "))
     }
 
     fn signature(&self) -> &Signature {
@@ -78,14 +83,18 @@ impl ScalarUDFImpl for Concat {
     }
 
     fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
-        let [left, right] = arg_types else { return plan_err!("|| takes two arguments") };
-        let (left, right) = BinaryTypeCoercer::new(left, &Operator::StringConcat, right).get_input_types()?;
-        Ok(vec![left, right])
+        let mut coerced = Vec::with_capacity(arg_types.len());
+        self.fold(arg_types, |left, right| {
+            if coerced.is_empty() {
+                coerced.push(left.clone());
+            }
+            coerced.push(right.clone());
+        })?;
+        Ok(coerced)
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
-        let [left, right] = arg_types else { return plan_err!("|| takes two arguments") };
-        BinaryTypeCoercer::new(left, &Operator::StringConcat, right).get_result_type()
+        self.fold(arg_types, |_, _| ())
     }
 
     fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
@@ -98,20 +107,43 @@ impl ScalarUDFImpl for Concat {
         let constant = args.args.iter().all(|arg| matches!(arg, ColumnarValue::Scalar(_)));
         let rows = if constant { 1 } else { args.number_rows };
         within("||", total(args.args.iter().map(|arg| total(lengths(arg, rows)))), self.memory, constant)?;
-        // The engine's own operator does the work, over a batch of the two arguments.
         let columns = args.args.into_iter().map(|arg| arg.into_array(rows)).collect::<Result<Vec<_>>>()?;
-        let fields: Vec<Field> = columns
-            .iter()
-            .enumerate()
-            .map(|(index, column)| Field::new(index.to_string(), column.data_type().clone(), true))
-            .collect();
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), columns, &options)?;
-        let column = |index: usize| Arc::new(Column::new(&index.to_string(), index)) as Arc<dyn PhysicalExpr>;
-        let joined = PhysicalBinaryExpr::new(column(0), Operator::StringConcat, column(1)).evaluate(&batch)?;
-        if !constant {
-            return Ok(joined);
+        let mut columns = columns.into_iter();
+        let Some(mut joined) = columns.next() else { return plan_err!("|| takes two arguments") };
+        for column in columns {
+            joined = join(joined, column, rows)?;
         }
-        ScalarValue::try_from_array(&joined.into_array(1)?, 0).map(ColumnarValue::Scalar)
+        joined = cast(&joined, args.return_field.data_type())?;
+        if !constant {
+            return Ok(ColumnarValue::Array(joined));
+        }
+        ScalarValue::try_from_array(&joined, 0).map(ColumnarValue::Scalar)
     }
+}
+
+impl Concat {
+    /// The type of the whole chain, with the types that the operator takes on its way.
+    fn fold(&self, types: &[DataType], mut step: impl FnMut(&DataType, &DataType)) -> Result<DataType> {
+        let Some((first, rest)) = types.split_first() else { return plan_err!("|| takes two arguments") };
+        let mut whole = first.clone();
+        for next in rest {
+            let coercer = BinaryTypeCoercer::new(&whole, &Operator::StringConcat, next);
+            let (left, right) = coercer.get_input_types()?;
+            step(&left, &right);
+            whole = coercer.get_result_type()?;
+        }
+        Ok(whole)
+    }
+}
+
+/// The engine's own operator over a batch of two columns.
+fn join(left: ArrayRef, right: ArrayRef, rows: usize) -> Result<ArrayRef> {
+    let coercer = BinaryTypeCoercer::new(left.data_type(), &Operator::StringConcat, right.data_type());
+    let (left_type, right_type) = coercer.get_input_types()?;
+    let fields = vec![Field::new("left", left_type.clone(), true), Field::new("right", right_type.clone(), true)];
+    let columns = vec![cast(&left, &left_type)?, cast(&right, &right_type)?];
+    let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?;
+    let column = |name: &str, index| Arc::new(Column::new(name, index)) as Arc<dyn PhysicalExpr>;
+    let operator = PhysicalBinaryExpr::new(column("left", 0), Operator::StringConcat, column("right", 1));
+    operator.evaluate(&batch)?.into_array(rows)
 }

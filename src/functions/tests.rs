@@ -112,6 +112,8 @@ async fn the_operator_keeps_names_types_and_nulls() {
         "SELECT a FROM (VALUES ('x', 'y')) AS v(a, b) WHERE a || b = 'xy' AND a || b LIKE 'x%'",
         "SELECT sum(length(a || b)) OVER (PARTITION BY a || b ORDER BY a || b) FROM (VALUES ('x', 'y')) AS v(a, b)",
         "SELECT X'00' || X'ff'",
+        "SELECT a || (b || a) || 1 || NULL || 'q', 1 || 2, 1 || a || 2.5, NULL || NULL FROM (VALUES ('x', 'y')) AS v(a, b)",
+        "SELECT arrow_cast(a, 'LargeUtf8') || b || arrow_cast(b, 'Utf8View') FROM (VALUES ('x', 'y')) AS v(a, b)",
     ] {
         let show = async |context: &SessionContext| match context.sql(sql).await {
             Ok(frame) => {

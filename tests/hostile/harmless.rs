@@ -2,7 +2,7 @@
 
 use super::toolset;
 
-const HARMLESS: &[&str] = &[
+pub(super) const HARMLESS: &[&str] = &[
     "SELECT 1",
     "SELECT 1;",
     "  SELECT 1 ;  -- done",
@@ -47,6 +47,8 @@ const HARMLESS: &[&str] = &[
     "SELECT name, id, count(*) FROM t GROUP BY CUBE (name, id)",
     "SELECT name, id, count(*) FROM t GROUP BY GROUPING SETS ((name), (id), ())",
     "SELECT id, row_number() OVER (ORDER BY price) FROM t",
+    "SELECT array_agg(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), median(id) OVER (ORDER BY id) FROM t",
+    "SELECT string_agg(name, ',') OVER (ORDER BY id), count(DISTINCT name) OVER (ORDER BY id) FROM t",
     "SELECT id, rank() OVER (PARTITION BY name ORDER BY price), dense_rank() OVER (ORDER BY price), ntile(2) OVER (ORDER BY id) FROM t",
     "SELECT id, lag(price) OVER (ORDER BY id), lead(price, 1, 0.0) OVER (ORDER BY id) FROM t",
     "SELECT id, sum(price) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t",

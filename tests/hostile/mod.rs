@@ -2,6 +2,7 @@
 //! what is accepted, and that `query` and `check_query` agree.
 
 mod harmless;
+mod mixed;
 mod refused;
 
 use std::sync::Arc;

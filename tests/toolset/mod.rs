@@ -2,10 +2,13 @@
 
 mod arguments;
 mod catalog;
+mod codes;
 mod isolation;
 mod limits;
+mod secrets;
+mod spill;
 mod statements;
-mod stopping;
+pub(crate) mod stopping;
 
 use std::sync::Arc;
 
