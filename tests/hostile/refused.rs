@@ -245,7 +245,6 @@ pub(super) const REFUSED: &[(ErrorCode, &[&str])] = &[
             "SELECT t.id, (SELECT label FROM u WHERE u.id > t.id LIMIT 1) FROM t",
             "SELECT t.id FROM t, LATERAL (SELECT id FROM u WHERE u.id < t.id LIMIT 1) x",
             "SELECT approx_distinct(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t",
-            "EXPLAIN SELECT t.id, x.v FROM t, UNNEST(t.tags) AS x(v)",
             "EXPLAIN ANALYZE SELECT t.id, x.v FROM t, UNNEST(t.tags) AS x(v)",
         ],
     ),
@@ -293,7 +292,7 @@ fn there_are_at_least_a_hundred_and_fifty() {
 async fn refusal(toolset: &Toolset, sql: &str) -> Error {
     let checked = toolset.check_query(sql).await.expect(sql);
     let error = match toolset.query(sql).await {
-        Ok(result) => panic!("{sql} was answered: {}", result.json()),
+        Ok(result) => panic!("{sql:.300} was answered: {:.300}", result.json()),
         Err(error) => error,
     };
     assert!(!checked.is_valid(), "{sql} is valid for check_query and refused by query: {error}");

@@ -48,11 +48,10 @@ async fn what_the_engine_says_of_itself_passes_redaction() {
     for sql in [
         "SHOW ALL",
         "SHOW ALL VERBOSE",
-        "SHOW mystore.secret_access_key",
-        "SHOW mystore.endpoint",
-        "SELECT * FROM information_schema.df_settings WHERE name LIKE 'mystore%'",
-        "SELECT value FROM information_schema.df_settings WHERE name LIKE 'mystore%'",
-        "SELECT upper(value), reverse(value), substr(value, 1, 6) FROM information_schema.df_settings WHERE name LIKE 'mystore%'",
+        "SHOW secret_access_key",
+        "SELECT * FROM information_schema.df_settings WHERE name IN ('secret_access_key', 'endpoint', 'region')",
+        "SELECT value FROM information_schema.df_settings WHERE name IN ('secret_access_key', 'endpoint', 'region')",
+        "SELECT upper(value), reverse(value), substr(value, 1, 6) FROM information_schema.df_settings WHERE name IN ('secret_access_key', 'endpoint', 'region')",
         "SELECT count(*) FROM information_schema.df_settings WHERE value LIKE 'wJal%'",
         "SHOW CREATE TABLE v",
         "SHOW CREATE TABLE e",
@@ -80,10 +79,10 @@ async fn what_the_engine_says_of_itself_passes_redaction() {
     }
     let hidden = tools.query("SELECT count(*) AS n FROM information_schema.df_settings WHERE value LIKE 'wJal%'").await;
     assert!(hidden.expect("a count").json().contains("[[0]]"));
-    // The engine lists the program's own settings, and what is no secret stays.
-    let listed = tools.query("SELECT * FROM information_schema.df_settings WHERE value LIKE '%***%'").await;
-    let listed = listed.expect("settings").into_json();
-    crate::toolset::stopping::print_captured(&listed);
+    // The engine lists the program's own settings; what is no secret stays.
+    let sql = "SELECT value FROM information_schema.df_settings WHERE name IN ('endpoint', 'region') ORDER BY name";
+    let shown = tools.query(sql).await.expect("settings").into_json();
+    assert!(shown.contains(r#"[["https://user:***@host/x?X-Amz-Signature=***"],["eu-west-3"]]"#), "{shown}");
     assert!(!format!("{tools:?}").contains("hunter22"), "{tools:?}");
 }
 

@@ -196,39 +196,3 @@ fn memory_stays_within_the_limit() {
         assert!(checked.is_ok() && resident() < at_first + 64 + 256, "{sql}: {checked:?}, {} MiB", resident());
     }
 }
-
-#[test]
-fn probe() {
-    if !alone("toolset::stopping::probe") {
-        return;
-    }
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let limits = Limits::default()
-        .with_timeout(Duration::from_secs(20))
-        .with_memory(std::env::var("MEM").map_or(256, |m| m.parse().unwrap()) << 20);
-    let tools = Toolset::builder().session_context(&context()).limits(limits).build().expect("a toolset");
-    let file = std::env::var("PROBE").expect("file");
-    for sql in std::fs::read_to_string(file).expect("file").lines() {
-        let before = resident();
-        let start = Instant::now();
-        let answer = runtime.block_on(tools.query(sql));
-        let took = start.elapsed();
-        let text = match &answer {
-            Ok(answer) => answer.json().to_owned(),
-            Err(error) => format!("{error:?}"),
-        };
-        let at = resident();
-        std::thread::sleep(Duration::from_secs(1));
-        let after = resident();
-        let used = cpu();
-        std::thread::sleep(Duration::from_millis(500));
-        let used = cpu() - used;
-        print_captured(&format!(
-            "took {took:?} cpu {used:?} rss {before}->{at}->{after} {:.90}\n   {:.1600}\n",
-            sql, text
-        ));
-        let start = Instant::now();
-        let next = runtime.block_on(tools.query("SELECT 1"));
-        print_captured(&format!("   next {:?} {}\n", start.elapsed(), next.is_ok()));
-    }
-}
