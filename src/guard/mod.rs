@@ -32,7 +32,7 @@ pub(crate) use describe::{describe, unknown_table};
 /// `too_complex`, `syntax`, `not_allowed`, or what is wrong with the query, with near names.
 pub(crate) async fn plan(sql: &str, state: &SessionState, max_sql_bytes: usize) -> Result<LogicalPlan, Error> {
     let statement = parse(sql, state, max_sql_bytes)?;
-    statement::check(&statement)?;
+    statement::check(&statement, state.aggregate_functions())?;
     let plan = match state.statement_to_plan(statement).await {
         Ok(plan) => plan,
         Err(error) => return Err(describe(error, state)),

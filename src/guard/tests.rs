@@ -146,6 +146,7 @@ fn what_grows_is_refused_before_it_is_planned() {
             "SELECT {} FROM t",
             (0..200).map(|i| format!("sum(id) OVER (ORDER BY id + {i})")).collect::<Vec<_>>().join(", ")
         ),
+        format!("SELECT {} FROM t", (0..1001).map(|i| format!("Sum(id+{i})")).collect::<Vec<_>>().join(", ")),
         format!("SELECT {}", (0..100).map(|i| format!("repeat('x', 9000{i})")).collect::<Vec<_>>().join(", ")),
     ] {
         assert_eq!(refused(&sql).code(), ErrorCode::TooComplex, "{sql:.80}");

@@ -10,6 +10,8 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::optimizer::OptimizerRule;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::prelude::SessionConfig;
 
 use self::spill::SpillDir;
@@ -21,6 +23,7 @@ use crate::policy::Policy;
 use crate::redact::Secrets;
 use crate::source::catalog::{Catalog, CatalogList};
 use crate::source::{self, Source};
+use crate::stop::StopRule;
 
 /// What every call of a toolset shares.
 #[derive(Debug)]
@@ -136,5 +139,10 @@ fn prepare(base: Option<SessionState>, limits: &Limits, policy: Option<&Policy>)
     if let Some(policy) = policy {
         functions::apply_policy(&mut state, policy)?;
     }
-    Ok(state)
+    let mut rules = vec![Arc::new(StopRule) as Arc<dyn OptimizerRule + Send + Sync>];
+    rules.extend_from_slice(state.optimizers());
+    let mut physical = vec![Arc::new(StopRule) as Arc<dyn PhysicalOptimizerRule + Send + Sync>];
+    physical.extend_from_slice(state.physical_optimizers());
+    let state = SessionStateBuilder::new_from_existing(state).with_optimizer_rules(rules);
+    Ok(state.with_physical_optimizer_rules(physical).build())
 }

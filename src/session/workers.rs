@@ -84,7 +84,7 @@ impl Workers {
             };
             let crew = current_crew(&current).ok_or_else(no_threads)?;
             let stop = Stop::default();
-            let task = crew.handle().ok_or_else(no_threads)?.spawn(work(stop.clone()));
+            let task = crew.handle().ok_or_else(no_threads)?.spawn(stop.clone().scope(work(stop.clone())));
             let abort = task.abort_handle();
             let _running = Running { abort, stop, place, crew: Some(crew), current, clock: handle };
             match task.await {

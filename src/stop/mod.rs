@@ -20,8 +20,11 @@
 
 mod exec;
 mod expr;
+mod rule;
 
 use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -38,6 +41,7 @@ use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec};
 
 use self::exec::StopExec;
 use self::expr::StopExpr;
+pub(crate) use self::rule::StopRule;
 
 use crate::error::{Error, ErrorCode};
 
@@ -60,6 +64,16 @@ impl Stop {
         Arc::strong_count(&self.0) > 1
     }
 
+    /// Does `work` as that of this call, so that [`check`] knows of it: in planning, and in functions.
+    pub(crate) async fn scope<F: Future>(self, work: F) -> F::Output {
+        let mut work = pin!(work);
+        poll_fn(|context| {
+            let _entered = self.enter();
+            work.as_mut().poll(context)
+        })
+        .await
+    }
+
     /// Makes it the thread's call for as long as the result lives.
     fn enter(&self) -> Entered {
         Entered(CURRENT.replace(Some(self.clone())))
@@ -76,7 +90,7 @@ impl Stop {
 }
 
 thread_local! {
-    /// The call whose plan this thread is polling.
+    /// The call on whose behalf this thread works.
     static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
