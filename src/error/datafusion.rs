@@ -106,6 +106,11 @@ fn classify(error: &DataFusionError) -> Error {
             }
             None => Error::new(ErrorCode::InvalidQuery, engine_text::planning(text)),
         },
+        DataFusionError::NotImplemented(text) if text.contains("OuterReferenceColumn") => Error::new(
+            ErrorCode::InvalidQuery,
+            "The engine does not support this: a subquery or UNNEST that uses a column of the query around it in this \
+             way. Write it as a join, or unnest(…) in the SELECT list.",
+        ),
         DataFusionError::NotImplemented(text) => Error::new(
             ErrorCode::InvalidQuery,
             format!("The engine does not support this: {} Write it another way.", engine_text::unsupported(text)),
@@ -314,7 +319,14 @@ fn internal() -> Error {
 
 /// An error from outside DataFusion's own code: from a store, a table of the embedding program, or ours on its way.
 fn foreign(error: &(dyn StdError + 'static)) -> Error {
-    known(error).unwrap_or_else(|| unreadable(&engine_text::data(&error.to_string())))
+    known(error).unwrap_or_else(|| {
+        let text = error.to_string();
+        // The type is that of a library that the engine does not re-export.
+        if text.starts_with("regex parse error") || text.starts_with("Compiled regex exceeds size limit") {
+            return execution(&text);
+        }
+        unreadable(&engine_text::data(&text))
+    })
 }
 
 /// The first error in the chain whose type says something.

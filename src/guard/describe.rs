@@ -104,6 +104,10 @@ fn tables(state: &SessionState) -> Vec<Table> {
 }
 
 fn unknown_function(name: &str, state: &SessionState) -> Error {
+    if state.window_functions().contains_key(&name.to_lowercase()) {
+        let message = format!("{name} is a window function: write it as {name}(…) OVER (ORDER BY …).");
+        return Error::new(ErrorCode::InvalidQuery, message);
+    }
     let mut names: Vec<&str> = state
         .scalar_functions()
         .keys()

@@ -210,6 +210,7 @@ pub(super) const REFUSED: &[(ErrorCode, &[&str])] = &[
             "SELECT nosuch(id) OVER () FROM t",
         ],
     ),
+    (ErrorCode::Execution, &["SELECT regexp_like('a', '(')", "SELECT date '2024-13-45'", "SELECT cast('a' AS int)"]),
     (
         ErrorCode::UnknownColumn,
         &[
@@ -238,6 +239,8 @@ pub(super) const REFUSED: &[(ErrorCode, &[&str])] = &[
             "SELECT id FROM t UNION SELECT id, label FROM u",
             "SHOW nosuch",
             "SELECT id FROM t WHERE count(*) > 1",
+            "SELECT lag(id) FROM t",
+            "SELECT row_number() FROM t",
             // What only the physical planner, or the first row, finds out.
             "SELECT t.id, x.v FROM t, LATERAL (SELECT unnest(t.tags) AS v) x",
             "SELECT t.id, x.v FROM t CROSS JOIN UNNEST(t.tags) AS x(v)",
