@@ -56,6 +56,8 @@ mod guard;
 mod ident;
 mod json;
 mod limits;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod plan;
 mod policy;
 mod query;
@@ -73,6 +75,7 @@ pub use config::Config;
 pub use error::{ConfigError, Error, ErrorCode, Retry};
 pub use limits::{Limits, TotalRows, parse_bytes, parse_duration};
 pub use policy::Policy;
+pub use redact::redact;
 pub use result::{CheckResult, Column, QueryResult, ResultFormat, SchemaResult, TablesResult, TruncatedBy};
 pub use source::{Format, Source};
 pub use toolset::{QueryRequest, ToolDefinition, Toolset, ToolsetBuilder};

@@ -39,7 +39,15 @@ const SECRET_PAIRS: [(&str, &str); 7] = [
 /// In a URL every value of the query string and the password go; host, path and parameter names stay. Elsewhere a
 /// value goes when the key before it names a secret and the value is one (quoted, or more than a small number), after
 /// `Bearer` and `Basic`, in `<SessionToken>…</SessionToken>`, in PEM blocks, and where it is an AWS key id.
-pub(crate) fn redact(text: &str) -> Cow<'_, str> {
+///
+/// Payloads, error texts and `Debug` output have passed it. A program that logs the [source](std::error::Error::source)
+/// of an [`Error`](crate::Error) does the same with its text:
+///
+/// ```
+/// let text = datafusion_toolset::redact("GET https://host/key?X-Amz-Signature=0a1b2c failed");
+/// assert_eq!(text, "GET https://host/key?X-Amz-Signature=*** failed");
+/// ```
+pub fn redact(text: &str) -> Cow<'_, str> {
     let mut out = Output { text, copied: 0, out: String::new() };
     let bytes = text.as_bytes();
     let mut at = 0;

@@ -25,6 +25,8 @@ Examples:
     datafusion-toolset --config toolset.toml --max-rows 10 query 'SELECT * FROM sales'
   SQL from standard input, as CSV:
     datafusion-toolset -t orders=orders.parquet query --format csv - < question.sql
+  For an agent, over MCP:
+    datafusion-toolset --config toolset.toml mcp
 
 Exit status:
   0  a result
@@ -63,6 +65,8 @@ impl CommandLine {
             Command::Tables(tables) => std::mem::take(&mut tables.shared),
             Command::Schema(schema) => std::mem::take(&mut schema.shared),
             Command::Check(check) => std::mem::take(&mut check.shared),
+            #[cfg(feature = "mcp")]
+            Command::Mcp(mcp) => std::mem::take(&mut mcp.shared),
             Command::Completions(_) => Shared::default(),
         };
         (command, shared.then(after))
@@ -77,6 +81,8 @@ pub(super) enum Command {
     Tables(TablesArgs),
     Schema(SchemaArgs),
     Check(CheckArgs),
+    #[cfg(feature = "mcp")]
+    Mcp(McpArgs),
     Completions(CompletionsArgs),
 }
 
@@ -146,6 +152,41 @@ pub(super) struct CheckArgs {
     /// How to print the answer [default: table on a terminal, json elsewhere]
     #[arg(long, short, value_enum)]
     pub(super) format: Option<Format>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Serve MCP to an agent, on standard input and output or over HTTP
+///
+/// Logs go to standard error; RUST_LOG says how much, such as `info` (one line a call) or `datafusion_toolset=debug`
+/// [default: warn].
+#[cfg(feature = "mcp")]
+#[derive(Debug, Args)]
+pub(super) struct McpArgs {
+    /// Serve streamable HTTP instead, at HOST:PORT, or at 127.0.0.1 when it is a port alone
+    ///
+    /// The server is at http://HOST:PORT/mcp, and GET /healthz says whether it runs.
+    #[arg(long, value_name = "ADDR", help_heading = "HTTP")]
+    pub(super) http: Option<String>,
+    /// Let in only callers with the bearer token that this environment variable holds
+    ///
+    /// Needed on any address that other machines can reach.
+    #[arg(long, value_name = "NAME", requires = "http", help_heading = "HTTP")]
+    pub(super) token_env: Option<String>,
+    /// Answer requests for this host too: a name, or name:port, that clients know this machine by
+    ///
+    /// May be given many times. The loopback names and the host of --http are answered anyway; others are refused, so
+    /// that no web page reaches the server by a name of its own.
+    #[arg(long, value_name = "HOST", requires = "http", help_heading = "HTTP")]
+    pub(super) allow_host: Vec<String>,
+    /// Answer requests from web pages of this origin too, such as https://app.example.com:443
+    #[arg(long, value_name = "ORIGIN", requires = "http", help_heading = "HTTP")]
+    pub(super) allow_origin: Vec<String>,
+    /// Do not serve: open every source, and report what an agent would see and how many bytes each answer takes
+    ///
+    /// The exit status is 1 when a source cannot be read, 2 when the configuration is wrong.
+    #[arg(long, conflicts_with = "http")]
+    pub(super) check: bool,
     #[command(flatten)]
     shared: Shared,
 }

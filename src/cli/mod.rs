@@ -1,8 +1,13 @@
 //! The command line, one noun per file. It knows the library's front door alone: no DataFusion and no Arrow.
 
 mod args;
+#[cfg(feature = "mcp")]
+mod check;
 mod grid;
 mod interrupt;
+mod logs;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod payload;
 mod progress;
 mod table;
@@ -28,6 +33,9 @@ enum Failure {
     Tool(Error),
     /// The command or the configuration cannot be used.
     Usage(String),
+    /// The answer is a report of something that is wrong.
+    #[cfg(feature = "mcp")]
+    Report(String),
     /// A signal, with the exit status that says so.
     Interrupted(u8),
 }
@@ -60,6 +68,8 @@ pub(crate) fn run() -> ExitCode {
             complain(&(message + "\n"));
             return ExitCode::from(WRONG_USAGE);
         }
+        #[cfg(feature = "mcp")]
+        Err(Failure::Report(report)) => (ExitCode::FAILURE, report),
         Err(Failure::Interrupted(status)) => return ExitCode::from(status),
     };
     match write_out(&output) {
@@ -79,6 +89,7 @@ fn answer(command: Command, shared: &Shared) -> Result<String, Failure> {
         clap_complete::generate(completions.shell, &mut CommandLine::command(), "datafusion-toolset", &mut script);
         return Ok(String::from_utf8_lossy(&script).into_owned());
     }
+    logs::start(&command);
     let config = shared.config().map_or_else(|| Ok(Config::default()), Config::from_file)?;
     let limits = shared.limits(config.limits().clone());
     let config = config.with_limits(limits.clone()).with_sources(shared.sources()?);
@@ -106,6 +117,10 @@ fn answer(command: Command, shared: &Shared) -> Result<String, Failure> {
             let format = check.format;
             Ok(if is_table(format) { renderer.check(&result) } else { result.into_json() + "\n" })
         }
+        #[cfg(feature = "mcp")]
+        Command::Mcp(mcp) if mcp.check => check::report(&toolset),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(mcp) => mcp::serve(toolset, mcp),
         Command::Completions(_) => Ok(String::new()),
     }
 }
@@ -179,6 +194,8 @@ fn is_for_people(command: &Command) -> bool {
         Command::Tables(tables) => is_table(tables.format),
         Command::Schema(schema) => is_table(schema.format),
         Command::Check(check) => is_table(check.format),
+        #[cfg(feature = "mcp")]
+        Command::Mcp(_) => false,
         Command::Call(_) | Command::Completions(_) => false,
     }
 }
@@ -192,6 +209,12 @@ fn write_out(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
+}
+
+/// Tells a person something beside the answer, on standard error. If that is gone, there is nobody to tell.
+#[cfg(feature = "mcp")]
+fn notice(message: &str) {
+    let _ = io::stderr().lock().write_all(message.as_bytes());
 }
 
 /// Says what is wrong on standard error. If that is gone too, there is nobody to tell.
