@@ -374,3 +374,19 @@ async fn no_text_is_too_much_for_the_stack() {
         }
     }
 }
+
+/// Plans are built and dropped on the toolset's own threads: the caller's may be as small as they come.
+#[test]
+fn the_callers_stack_does_not_matter() {
+    let toolset = toolset();
+    let caller = std::thread::Builder::new().stack_size(256 << 10);
+    let calls = caller.spawn(move || {
+        for n in [500, 20_000] {
+            for sql in grown(n) {
+                let checked = futures::executor::block_on(toolset.check_query(&sql)).expect("an answer");
+                assert!(n == 500 || !checked.is_valid(), "{sql:.60}");
+            }
+        }
+    });
+    calls.expect("a thread").join().expect("no overflow");
+}
