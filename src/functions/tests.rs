@@ -97,11 +97,19 @@ async fn one_call_may_make_an_eighth_of_the_limit() {
     assert!(error.message().contains(&(MEMORY / 8).to_string()), "{error}");
 }
 
+/// The operator `||` and aggregates in windows.
 #[tokio::test]
-async fn the_operator_keeps_names_types_and_nulls() {
+async fn what_is_replaced_keeps_names_types_and_nulls() {
     let context = context(&Policy::default()).expect("context");
     let plain = SessionContext::new();
     for sql in [
+        "SELECT array_agg(a) OVER (ORDER BY b), string_agg(b, ',') OVER (ORDER BY b DESC), median(a) OVER (ORDER BY b), \
+         count(DISTINCT a) OVER (ORDER BY b), sum(a) OVER (ORDER BY b), array_agg(a) FILTER (WHERE a > 1) OVER () \
+         FROM (VALUES (1, 'y'), (NULL, 'z'), (3, 'x')) AS v(a, b) ORDER BY b",
+        "SELECT array_agg(a) OVER (ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW), \
+         array_agg(a) OVER (ORDER BY b ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING), \
+         approx_percentile_cont(a, 0.5) OVER (PARTITION BY b) FROM (VALUES (1, 'y'), (2, 'z'), (3, 'x')) AS v(a, b) \
+         ORDER BY b",
         "SELECT 'a' || 'b', 'a' || 1, 1 || 'a', NULL || 'a', 'a' || NULL || 'b'",
         "SELECT a || b, a || '-' || b AS x, arrow_cast(a, 'LargeUtf8') || b, a || arrow_cast(b, 'Utf8View'), a || 1.5 \
          FROM (VALUES ('x', 'y'), (NULL, 'z'), ('u', NULL)) AS v(a, b) ORDER BY a || b",
