@@ -6,5 +6,7 @@ mod cli;
 mod encode;
 mod hostile;
 mod mcp;
+#[cfg(feature = "rig")]
+mod rig;
 mod sources;
 mod toolset;
