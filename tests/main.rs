@@ -5,5 +5,8 @@
 mod cli;
 mod encode;
 mod hostile;
+mod mcp;
+#[cfg(feature = "rig")]
+mod rig;
 mod sources;
 mod toolset;
