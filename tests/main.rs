@@ -5,5 +5,6 @@
 mod cli;
 mod encode;
 mod hostile;
+mod policy;
 mod sources;
 mod toolset;
