@@ -6,5 +6,8 @@ mod cli;
 mod encode;
 mod hostile;
 mod policy;
+mod mcp;
+#[cfg(feature = "rig")]
+mod rig;
 mod sources;
 mod toolset;

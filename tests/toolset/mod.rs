@@ -9,6 +9,7 @@ mod secrets;
 mod spill;
 mod statements;
 pub(crate) mod stopping;
+mod wide;
 
 use std::sync::Arc;
 
