@@ -5,8 +5,8 @@
 mod cli;
 mod encode;
 mod hostile;
-mod policy;
 mod mcp;
+mod policy;
 #[cfg(feature = "rig")]
 mod rig;
 mod sources;
