@@ -6,6 +6,7 @@ mod cli;
 mod encode;
 mod hostile;
 mod mcp;
+mod policy;
 #[cfg(feature = "rig")]
 mod rig;
 mod sources;

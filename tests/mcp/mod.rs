@@ -1,8 +1,11 @@
 //! The MCP face as a process, seen by rmcp's own client and, line by line, by none.
 
 mod arguments;
+mod check;
 mod ending;
+mod http;
 mod protocol;
+mod reported;
 mod wire;
 
 use std::process::Stdio;
