@@ -11,7 +11,7 @@
 
 use datafusion::error::Result;
 use datafusion::functions_aggregate::count::count_all;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, lit};
 
 /// Puts a fetch of `fetch` rows over the plan.
 ///
@@ -22,6 +22,17 @@ pub(crate) fn bounded(plan: LogicalPlan, fetch: usize) -> Result<LogicalPlan> {
         return Ok(plan);
     }
     LogicalPlanBuilder::from(plan).limit(0, Some(fetch))?.build()
+}
+
+/// A plan that has a row if `plan` has one, and reads no column for it that a filter does not need.
+///
+/// # Errors
+/// As [`bounded`].
+pub(crate) fn exists(plan: LogicalPlan) -> Result<LogicalPlan> {
+    if !can_be_wrapped(&plan) {
+        return Ok(plan);
+    }
+    LogicalPlanBuilder::from(plan).project([lit(1)])?.build()
 }
 
 /// A plan that counts the rows of `plan`; `None` where a plan has no rows of data.

@@ -40,12 +40,16 @@ pub(crate) async fn run(
     let mut encoder = Encoder::new(verified.schema().as_arrow(), format, max_rows, limits.max_result_bytes());
     // Without room for the names the answer has no rows, whatever they are.
     if encoder.names_fit() {
-        let fetch = encoder.fetch();
-        let state = state_for(session.state()?, &verified, fetch);
-        let physical = physical(session, limits, &state, verified.clone(), fetch, stop).await?;
-        // DataFusion's output schema, whose names are the plan's own.
-        encoder = Encoder::new(&physical.schema(), format, max_rows, limits.max_result_bytes());
-        fill(&mut encoder, physical, &state).await?;
+        let (plan, fetch) = wanted(&encoder, &verified)?;
+        let state = state_for(session.state()?, &plan, fetch);
+        let physical = physical(session, limits, &state, plan, fetch, stop).await?;
+        if encoder.a_row_can_fit() {
+            // DataFusion's output schema, whose names are the plan's own.
+            encoder = Encoder::new(&physical.schema(), format, max_rows, limits.max_result_bytes());
+            fill(&mut encoder, physical, &state).await?;
+        } else if has_row(physical, &state).await? {
+            encoder.leave_out_names();
+        }
     }
     let mut total_rows = None;
     if encoder.is_truncated() {
@@ -69,8 +73,9 @@ pub(crate) async fn check(session: &Session, limits: &Limits, sql: &str, stop: &
     let schema = verified.schema().as_arrow();
     let encoder = Encoder::new(schema, ResultFormat::Json, limits.max_rows(), limits.max_result_bytes());
     if encoder.names_fit() {
-        let state = state_for(session.state()?, &verified, encoder.fetch());
-        physical(session, limits, &state, verified, encoder.fetch(), stop).await?;
+        let (plan, fetch) = wanted(&encoder, &verified)?;
+        let state = state_for(session.state()?, &plan, fetch);
+        physical(session, limits, &state, plan, fetch, stop).await?;
     }
     Ok(columns)
 }
@@ -102,6 +107,24 @@ async fn fill(encoder: &mut Encoder, physical: Arc<dyn ExecutionPlan>, state: &S
         }
     }
     Ok(())
+}
+
+/// What the answer needs of a plan: so many of its rows, or only whether there is one.
+fn wanted(encoder: &Encoder, verified: &LogicalPlan) -> Result<(LogicalPlan, usize), Error> {
+    if encoder.a_row_can_fit() {
+        return Ok((verified.clone(), encoder.fetch()));
+    }
+    Ok((plan::exists(verified.clone()).map_err(Error::from_datafusion)?, 1))
+}
+
+async fn has_row(physical: Arc<dyn ExecutionPlan>, state: &SessionState) -> Result<bool, Error> {
+    let mut stream = execute_stream(physical, state.task_ctx()).map_err(Error::from_datafusion)?;
+    while let Some(batch) = stream.next().await {
+        if batch.map_err(Error::from_datafusion)?.num_rows() > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The columns of a plan.

@@ -97,7 +97,7 @@ pub(super) const SHORT_HINT: &str = "Select fewer or shorter columns, or aggrega
 
 /// Advice when the names alone do not fit and no row is known.
 pub(super) fn names_hint(columns: usize) -> String {
-    format!("The names of the {columns} columns do not fit: select the columns you need.")
+    format!("The names of the {columns} columns leave no room for a row: select the columns you need.")
 }
 
 /// Advice when row `row` (from 1) did not fit, naming its `named` widest columns at most.

@@ -184,6 +184,19 @@ impl Encoder {
         self.names.is_some()
     }
 
+    /// Whether a row could be shown if each cell were as short as its type can be. If not, and the names take more than
+    /// a quarter of the budget, they are left out of an answer to which there are rows.
+    pub fn a_row_can_fit(&self) -> bool {
+        self.names.is_some_and(|names| names <= self.max_bytes / 4 || self.fetch() > 1)
+    }
+
+    /// Leaves the names out, as for rows none of which fits; for when it is known that there is one.
+    pub fn leave_out_names(&mut self) {
+        if self.ends.rows() == 0 {
+            self.names = None;
+        }
+    }
+
     /// The most rows that can matter: one more than are shown, by the limit or because no more would fit if each cell
     /// were as short as its type can be. A source asked for so many gives the same payload as one asked for all.
     pub fn fetch(&self) -> usize {

@@ -67,11 +67,32 @@ async fn names_that_do_not_fit_need_no_data() {
     assert_eq!(
         toolset.query("SELECT * FROM t").await.unwrap().json(),
         "{\"column_count\":3000,\"rows\":[],\"row_count\":0,\"truncated\":true,\"truncated_by\":\"max_result_bytes\",\
-         \"hint\":\"The names of the 3000 columns do not fit: select the columns you need.\"}"
+         \"hint\":\"The names of the 3000 columns leave no room for a row: select the columns you need.\"}"
     );
     assert_eq!(reads.load(Ordering::SeqCst), 0);
     let result = toolset.query("SELECT customer_metric_00007 FROM t").await.unwrap();
     assert_eq!((result.row_count(), reads.load(Ordering::SeqCst)), (10, 1));
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_fit_is_not_read() {
+    let (folder, all) = folder(300, &[13, 90]);
+    // The names take 1.5 kB, and a row at least 0.8 kB more.
+    let limits = Limits::default().with_max_result_bytes(2_200);
+    let source = Source::new("t", folder.path().to_str().unwrap());
+    let toolset = Toolset::builder().source(source).limits(limits).build().unwrap();
+    let result = toolset.query("SELECT * FROM t").await.unwrap();
+    assert_eq!(
+        result.json(),
+        "{\"column_count\":300,\"rows\":[],\"row_count\":0,\"total_rows\":103,\"truncated\":true,\
+         \"truncated_by\":\"max_result_bytes\",\
+         \"hint\":\"The names of the 300 columns leave no room for a row: select the columns you need.\"}"
+    );
+    let result = toolset.query("SELECT * FROM t WHERE c0 = 70").await.unwrap();
+    assert!(result.json().starts_with("{\"column_count\":300,"), "{}", result.json());
+    // Without rows there is nothing to leave out.
+    let result = toolset.query("SELECT * FROM t WHERE c0 = 1000").await.unwrap();
+    assert_eq!(result.json(), expected(&all.slice(0, 0), 0, 50, 2_200, None));
 }
 
 #[tokio::test]
@@ -136,8 +157,10 @@ proptest! {
 
         let offset = offset.min(rows);
         let mut encoder = Encoder::new(&batch.schema(), format, max_rows, max_bytes);
-        if encoder.names_fit() {
+        if encoder.a_row_can_fit() {
             encoder.push(&batch.slice(offset, rows - offset));
+        } else if rows > offset {
+            encoder.leave_out_names();
         }
         let expected = encoder.finish(Some((rows - offset) as u64));
         let sql = if offset == 0 { "SELECT * FROM t".to_owned() } else { format!("SELECT * FROM t OFFSET {offset}") };
