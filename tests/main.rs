@@ -5,5 +5,9 @@
 mod cli;
 mod encode;
 mod hostile;
+mod mcp;
+mod policy;
+#[cfg(feature = "rig")]
+mod rig;
 mod sources;
 mod toolset;
