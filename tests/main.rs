@@ -6,4 +6,5 @@ mod cli;
 mod encode;
 mod hostile;
 mod sources;
+mod stores;
 mod toolset;
