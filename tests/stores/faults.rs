@@ -7,7 +7,7 @@ use datafusion_toolset::{Limits, Source, Toolset};
 use serde_json::json;
 
 use super::stub::{Answer, Stub, response};
-use super::{assert_says, query, refusal, rows};
+use super::{assert_says, refusal, rows};
 
 const TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -65,7 +65,8 @@ async fn throttling_is_waited_for_and_then_said() {
     })
     .await;
     let (tools, _folder) = tools(bucket(&stub));
-    assert_eq!(rows(&tools, "SELECT id FROM t").await, json!([[7]]));
+    let got = rows(&tools, "SELECT id FROM t").await;
+    assert_eq!(got, json!([[7]]), "{:?}", stub.seen);
 }
 
 #[tokio::test]
@@ -130,7 +131,8 @@ async fn regions_and_refusals_are_told_apart() {
     })
     .await;
     let (tools, _folder) = tools(bucket(&public));
-    assert_eq!(rows(&tools, "SELECT id FROM t").await, json!([[7]]));
+    let got = rows(&tools, "SELECT id FROM t").await;
+    assert_eq!(got, json!([[7]]), "{:?}", public.seen);
 }
 
 /// The bucket's own answer names its region, and the request is signed for that one.
@@ -203,13 +205,13 @@ async fn signed_queries_are_never_shown() {
 #[tokio::test]
 async fn an_azure_container_is_read() {
     let listing = b"<?xml version=\"1.0\"?><EnumerationResults><Blobs><Blob><Name>d/a b.csv</Name><Properties>\
-        <Last-Modified>Wed, 21 Oct 2015 07:28:00 GMT</Last-Modified><Etag>0x1</Etag><Content-Length>5</Content-Length>\
+        <Last-Modified>Wed, 21 Oct 2015 07:28:00 GMT</Last-Modified><Etag>0x1</Etag><Content-Length>5</Content-Length><Content-Type>text/csv</Content-Type>\
         <ResourceType>file</ResourceType></Properties></Blob></Blobs><NextMarker/></EnumerationResults>";
     let stub = Stub::start(|request, _| match request {
         _ if request.contains("comp=list") => {
             Answer::Send(response("200 OK", "content-type: application/xml\n", listing))
         }
-        _ if request.starts_with("GET /account/container/d/a%20b.csv ") => Answer::Send(csv()),
+        _ if request.starts_with("GET /account/container/d/a%20b") => Answer::Send(csv()),
         _ => Answer::Send(response("404 Not Found", "x-ms-error-code: BlobNotFound\n", b"")),
     })
     .await;
@@ -217,7 +219,8 @@ async fn an_azure_container_is_read() {
         .with_store_option("endpoint", format!("http://{}/account", stub.address))
         .with_store_option("account_key", "c2VjcmV0");
     let (tools, _folder) = tools(source);
-    assert_eq!(query(&tools, "SELECT id FROM t").await["rows"], json!([[7]]));
+    let got = rows(&tools, "SELECT id FROM t").await;
+    assert_eq!(got, json!([[7]]), "{:?}", stub.seen);
     assert!(stub.seen.lock().unwrap().iter().all(|head| head.to_lowercase().contains("sharedkey account:")));
 }
 
@@ -225,8 +228,8 @@ async fn an_azure_container_is_read() {
 #[tokio::test]
 async fn a_google_bucket_is_read() {
     let stub = Stub::start(|request, _| match request {
-        _ if request.starts_with("HEAD /bucket/t.csv ") => Answer::Send(csv()[..csv().len() - 5].to_vec()),
-        _ if request.starts_with("GET /bucket/t.csv ") => Answer::Send(csv()),
+        _ if request.starts_with("HEAD /bucket/t%2Ecsv ") => Answer::Send(csv()[..csv().len() - 5].to_vec()),
+        _ if request.starts_with("GET /bucket/t%2Ecsv ") => Answer::Send(csv()),
         _ => Answer::Send(response("404 Not Found", "", &xml("NoSuchKey"))),
     })
     .await;
@@ -234,5 +237,6 @@ async fn a_google_bucket_is_read() {
         .with_store_option("endpoint", format!("http://{}", stub.address))
         .with_store_option("anonymous", "true");
     let (tools, _folder) = tools(source);
-    assert_eq!(query(&tools, "SELECT id FROM t").await["rows"], json!([[7]]));
+    let got = rows(&tools, "SELECT id FROM t").await;
+    assert_eq!(got, json!([[7]]), "{:?}", stub.seen);
 }

@@ -7,11 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::{ClientConfigKey, ObjectStore, Result, RetryConfig};
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
+use object_store::RetryConfig;
+use object_store::{ClientConfigKey, ObjectStore, Result};
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 use super::settings::switch;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 use super::wire::Connector;
-use super::{Patience, Provider, Remote};
+use super::{Patience, Remote};
 
 /// Builds the client. `region` is the one that the bucket answered with, when none was given. No I/O.
 ///
@@ -25,13 +29,13 @@ pub(crate) fn build(
 ) -> Result<Arc<dyn ObjectStore>> {
     match remote.provider {
         #[cfg(feature = "aws")]
-        Provider::S3 => s3(remote, table, patience, region),
+        super::Provider::S3 => s3(remote, table, patience, region),
         #[cfg(feature = "gcp")]
-        Provider::Gcs => gcs(remote, table, patience),
+        super::Provider::Gcs => gcs(remote, table, patience),
         #[cfg(feature = "azure")]
-        Provider::Azure => azure(remote, table, patience),
+        super::Provider::Azure => azure(remote, table, patience),
         _ => {
-            let _ = region;
+            let _ = (table, patience, region);
             Err(object_store::Error::NotImplemented {
                 operation: "a store".to_owned(),
                 implementer: remote.provider.feature().to_owned(),
@@ -61,18 +65,22 @@ pub(super) fn http_settings(patience: Patience) -> [(ClientConfigKey, String); 2
 }
 
 /// For bodies that break off; the exchange itself is tried again by the wire.
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 fn retries(patience: Patience) -> RetryConfig {
     RetryConfig { max_retries: 2, retry_timeout: patience.0.mul_f64(0.4), ..RetryConfig::default() }
 }
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 fn connector(patience: Patience) -> Connector {
     Connector { patience: first_byte(patience) }
 }
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 fn is_http(endpoint: Option<&str>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint.trim_start().to_ascii_lowercase().starts_with("http://"))
 }
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp"))]
 fn is_on(table: &BTreeMap<String, String>, key: &str) -> bool {
     table.get(key).is_some_and(|value| switch(value) == Some(true))
 }

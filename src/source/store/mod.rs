@@ -23,7 +23,9 @@ pub(crate) mod wire;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 use std::time::Duration;
 
-pub(crate) use location::{Location, Provider, Remote, locate, percent_decode};
+pub(crate) use location::{Location, locate, percent_decode};
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+pub(crate) use location::{Provider, Remote};
 
 use super::Source;
 use crate::error::ConfigError;
