@@ -44,8 +44,14 @@
 //!
 //! # Features
 //!
-//! `cli` (on by default) builds the command line and brings `config`, the TOML file. With `default-features = false` the
-//! crate is a library without either.
+//! - `cli` (on by default): the command line `datafusion-toolset`; brings `config`.
+//! - `config`: the TOML file, for programs that build a toolset from one: [`Config`].
+//! - `mcp` (on by default): the MCP server on stdio and over streamable HTTP: [`mcp`].
+//! - `rig`: the four tools as those of an agent built with rig: [`Toolset::rig_tools`].
+//! - `aws`, `azure`, `gcp`, `http` (on by default): sources at `s3://`, `az://` and `abfss://`, `gs://`, `https://`. Without
+//!   one, its sources are refused by a message that names the feature.
+//!
+//! With `default-features = false` the crate is the library alone, over local files.
 
 #[cfg(feature = "config")]
 mod config;
@@ -64,6 +70,8 @@ mod query;
 mod redact;
 mod redacted;
 mod result;
+#[cfg(feature = "rig")]
+mod rig;
 mod schema;
 mod session;
 mod source;

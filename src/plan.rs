@@ -49,3 +49,14 @@ pub(crate) fn keeps_storage_order(plan: &LogicalPlan) -> bool {
         _ => false,
     }
 }
+
+/// Whether the first rows of storage are the first rows of the result: nothing filters, skips or reorders them, so a
+/// scan need not read more rows than are fetched.
+pub(crate) fn takes_first_rows(plan: &LogicalPlan) -> bool {
+    match plan {
+        LogicalPlan::TableScan(scan) => scan.filters.is_empty(),
+        LogicalPlan::Projection(_) | LogicalPlan::SubqueryAlias(_) => plan.inputs().into_iter().all(takes_first_rows),
+        LogicalPlan::Limit(limit) => limit.skip.is_none() && takes_first_rows(&limit.input),
+        _ => false,
+    }
+}

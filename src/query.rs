@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use datafusion::arrow::array::{Array, Int64Array};
 use datafusion::arrow::datatypes::{FieldRef, Schema};
-use datafusion::common::stats::Precision;
+use datafusion::common::config::ConfigNonZeroUsize;
 use datafusion::execution::context::SessionState;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::placeholder_row::PlaceholderRowExec;
+use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, execute_stream};
 use futures::StreamExt;
 
@@ -36,15 +37,19 @@ pub(crate) async fn run(
 ) -> Result<QueryResult, Error> {
     let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
-    let state = state_for(session.state()?, &verified);
-    let physical = physical(session, limits, &state, verified.clone(), max_rows, stop).await?;
-    // DataFusion's output schema, whose names are the plan's own.
-    let schema = physical.schema();
-    let mut encoder = Encoder::new(&schema, format, max_rows, limits.max_result_bytes());
-    fill(&mut encoder, physical, &state).await?;
+    let mut encoder = Encoder::new(verified.schema().as_arrow(), format, max_rows, limits.max_result_bytes());
+    // Without room for the names the answer has no rows, whatever they are.
+    if encoder.names_fit() {
+        let fetch = encoder.fetch();
+        let state = state_for(session.state()?, &verified, fetch);
+        let physical = physical(session, limits, &state, verified.clone(), fetch, stop).await?;
+        // DataFusion's output schema, whose names are the plan's own.
+        encoder = Encoder::new(&physical.schema(), format, max_rows, limits.max_result_bytes());
+        fill(&mut encoder, physical, &state).await?;
+    }
     let mut total_rows = None;
     if encoder.is_truncated() {
-        total_rows = total(&state, verified, limits.total_rows(), deadline, stop).await;
+        total_rows = total(session.state()?, verified, limits.total_rows(), deadline, stop).await;
     }
     let encoded = encoder.finish(total_rows);
     let total_rows = if encoded.truncated_by.is_none() { Some(encoded.row_count as u64) } else { total_rows };
@@ -61,8 +66,12 @@ pub(crate) async fn run(
 pub(crate) async fn check(session: &Session, limits: &Limits, sql: &str, stop: &Stop) -> Result<Vec<Column>, Error> {
     let verified = guard::plan(sql, session.state()?, limits.max_sql_bytes()).await?;
     let columns = columns(&verified);
-    let state = state_for(session.state()?, &verified);
-    physical(session, limits, &state, verified, limits.max_rows(), stop).await?;
+    let schema = verified.schema().as_arrow();
+    let encoder = Encoder::new(schema, ResultFormat::Json, limits.max_rows(), limits.max_result_bytes());
+    if encoder.names_fit() {
+        let state = state_for(session.state()?, &verified, encoder.fetch());
+        physical(session, limits, &state, verified, encoder.fetch(), stop).await?;
+    }
     Ok(columns)
 }
 
@@ -72,11 +81,11 @@ async fn physical(
     limits: &Limits,
     state: &SessionState,
     verified: LogicalPlan,
-    max_rows: usize,
+    fetch: usize,
     stop: &Stop,
 ) -> Result<Arc<dyn ExecutionPlan>, Error> {
     let explains = matches!(verified, LogicalPlan::Explain(_) | LogicalPlan::Analyze(_));
-    let bounded = plan::bounded(verified, max_rows.saturating_add(1)).map_err(Error::from_datafusion)?;
+    let bounded = plan::bounded(verified, fetch).map_err(Error::from_datafusion)?;
     let physical = state.create_physical_plan(&bounded).await.map_err(|error| guard::describe(error, state))?;
     let memory = usize::try_from(limits.memory()).unwrap_or(usize::MAX);
     functions::check_constants(&physical, memory, state.config().batch_size()).map_err(Error::from_datafusion)?;
@@ -103,11 +112,18 @@ pub(crate) fn columns(plan: &LogicalPlan) -> Vec<Column> {
 }
 
 /// One partition for a plan whose rows come in the order of storage: several would be merged as they arrive, and the
-/// same call would not give the same rows twice.
-fn state_for(state: &SessionState, plan: &LogicalPlan) -> SessionState {
+/// same call would not give the same rows twice. And no batch larger than what is fetched, where the first rows are all
+/// that is read: readers make room for a batch in every column.
+fn state_for(state: &SessionState, plan: &LogicalPlan, fetch: usize) -> SessionState {
     let mut state = state.clone();
+    let execution = &mut state.config_mut().options_mut().execution;
     if plan::keeps_storage_order(plan) {
-        state.config_mut().options_mut().execution.target_partitions = 1;
+        execution.target_partitions = 1;
+    }
+    if plan::takes_first_rows(plan)
+        && let Ok(batch_size) = ConfigNonZeroUsize::try_new(fetch)
+    {
+        execution.batch_size = execution.batch_size.min(batch_size);
     }
     state
 }
@@ -123,22 +139,27 @@ async fn total(
     if setting == TotalRows::Never {
         return None;
     }
-    let counted = plan::counted(plan.clone()).ok()??;
-    let physical = state.create_physical_plan(&plan).await.ok()?;
-    let statistics = StatisticsContext::new().compute(physical.as_ref(), &StatisticsArgs::new()).ok()?;
-    if let Precision::Exact(rows) = statistics.num_rows {
-        return u64::try_from(rows).ok();
-    }
-    if setting == TotalRows::Free {
+    let counted = plan::counted(plan).ok()??;
+    // The columns that are counted over are not read, and DataFusion puts a literal in place of a count that exact
+    // statistics give.
+    let physical = state.create_physical_plan(&counted).await.ok()?;
+    if setting == TotalRows::Free && !is_literal(&physical) {
         return None;
     }
     // A little of the time is kept for the payload that is already there.
     let left = deadline.saturating_duration_since(Instant::now()).mul_f64(0.9);
-    tokio::time::timeout(left, count(state, counted, stop)).await.ok()?
+    tokio::time::timeout(left, count(state, physical, stop)).await.ok()?
 }
 
-async fn count(state: &SessionState, counted: LogicalPlan, stop: &Stop) -> Option<u64> {
-    let physical = state.create_physical_plan(&counted).await.ok()?;
+/// Whether a plan gives its row without reading anything.
+fn is_literal(plan: &Arc<dyn ExecutionPlan>) -> bool {
+    match plan.children().as_slice() {
+        [] => plan.is::<PlaceholderRowExec>(),
+        children => plan.is::<ProjectionExec>() && children.iter().all(|child| is_literal(child)),
+    }
+}
+
+async fn count(state: &SessionState, physical: Arc<dyn ExecutionPlan>, stop: &Stop) -> Option<u64> {
     let physical = stoppable(physical, stop).ok()?;
     let batch = execute_stream(physical, state.task_ctx()).ok()?.next().await?.ok()?;
     let rows = batch.column(0).as_any().downcast_ref::<Int64Array>()?;
@@ -186,7 +207,7 @@ mod tests {
             [("SELECT * FROM t", 50), ("SELECT id FROM t WHERE id % 2 = 0", 50), ("SELECT id FROM t", 100_000)]
         {
             let plan = guard::plan(sql, session.state().unwrap(), 1000).await.unwrap();
-            let state = state_for(session.state().unwrap(), &plan);
+            let state = state_for(session.state().unwrap(), &plan, max_rows + 1);
             let bounded = plan::bounded(plan, max_rows + 1).unwrap();
             let physical = state.create_physical_plan(&bounded).await.unwrap();
             let mut encoder = Encoder::new(&physical.schema(), ResultFormat::Json, max_rows, 65_536);

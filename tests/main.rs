@@ -5,6 +5,10 @@
 mod cli;
 mod encode;
 mod hostile;
+mod mcp;
+mod policy;
+#[cfg(feature = "rig")]
+mod rig;
 mod sources;
 mod stores;
 mod toolset;

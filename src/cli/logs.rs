@@ -14,7 +14,12 @@ pub(super) fn start(command: &Command) {
         _ if serves(command) => "warn".to_owned(),
         _ => return,
     };
-    tracing_subscriber::fmt().with_env_filter(EnvFilter::builder().parse_lossy(filter)).with_writer(|| Redacted).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::builder().parse_lossy(filter))
+        .with_writer(|| Redacted)
+        // It would tell of an event that cannot be written on standard error, and panic when that is closed.
+        .log_internal_errors(false)
+        .init();
 }
 
 #[cfg(feature = "mcp")]

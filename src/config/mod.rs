@@ -272,9 +272,13 @@ fn source(reader: &Reader<'_>, place: usize, entries: &[Entry<'_>]) -> Result<(u
                     source = source.with_store_option(setting.key, text);
                 }
             }
-            "filter" => return Err(reader.not_yet(entry, "the table is not opened unfiltered")),
-            "hide" => return Err(reader.not_yet(entry, "the table is not opened with the columns in sight")),
-            "mask" => return Err(reader.not_yet(entry, "the table is not opened unmasked")),
+            "filter" => source = source.with_filter(reader.string(entry)?),
+            "hide" => source = source.with_hidden(reader.strings(entry)?),
+            "mask" => {
+                for column in reader.table(entry)? {
+                    source = source.with_mask(column.key, reader.string(&column)?);
+                }
+            }
             _ => return Err(reader.unknown(entry, KEYS)),
         }
     }

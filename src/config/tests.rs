@@ -197,9 +197,6 @@ fn a_name_twice_is_refused_as_the_engine_sees_names() {
 #[test]
 fn what_a_later_version_reads_is_refused_not_ignored() {
     for (text, start) in [
-        ("filter = 'a = 1'", "line 4: `filter` is not available in this version; the table is not opened unfiltered"),
-        ("hide = ['a']", "line 4: `hide` is not available in this version; "),
-        ("mask = { a = '1' }", "line 4: `mask` is not available in this version; "),
         ("[run]\nmax_calls = 1", "line 4: `run` is not available in this version; "),
         ("[profile.acme]\ntoken = 'hunter2'", "line 4: `profile` is not available in this version; "),
     ] {

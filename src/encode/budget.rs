@@ -7,7 +7,7 @@
 //! | after, whole | `],"row_count":1}` | | |
 //! | after, cut | `],"row_count":1,"truncated":true,…}` | `truncated: true, …` on a new line | `# truncated: true, …` |
 
-use datafusion::arrow::datatypes::Fields;
+use datafusion::arrow::datatypes::{DataType, Fields};
 
 use super::hint::{self, MAX_HINT_BYTES, MAX_ROWS_HINTS, NAMED, SHORT_HINT, Widest};
 use super::out::Out;
@@ -76,6 +76,37 @@ pub(super) fn write_head(out: &mut Out, format: ResultFormat, fields: &Fields) -
         ResultFormat::Csv => out.buf.len(),
     };
     (!out.is_spent()).then_some(names)
+}
+
+/// Bytes that a row takes at least, the separator from the row before included.
+pub(super) fn least_row(format: ResultFormat, fields: &Fields) -> usize {
+    let frame = Frame::new(format);
+    let cells: usize = match format {
+        ResultFormat::Json => fields.iter().map(|field| least_json(field.data_type())).sum(),
+        // A null or an empty text can be nothing at all.
+        ResultFormat::Markdown | ResultFormat::Csv => 0,
+    };
+    frame.next_row.len() + cells + fields.len().saturating_sub(1) + frame.row_end.len()
+}
+
+/// The shortest JSON that a value of the type can have; `null` counts, whatever the field says.
+fn least_json(data_type: &DataType) -> usize {
+    match data_type {
+        DataType::Null | DataType::Boolean => "null".len(),
+        DataType::Decimal32(..) | DataType::Decimal64(..) | DataType::Decimal128(..) | DataType::Decimal256(..) => {
+            "\"0\"".len()
+        }
+        // Outside the calendar they are integers of many digits.
+        DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => "null".len(),
+        DataType::Utf8
+        | DataType::LargeUtf8
+        | DataType::Utf8View
+        | DataType::Binary
+        | DataType::LargeBinary
+        | DataType::BinaryView
+        | DataType::FixedSizeBinary(_) => "\"\"".len(),
+        _ => 1,
+    }
 }
 
 /// What stands after the rows of a whole result.

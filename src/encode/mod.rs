@@ -179,6 +179,20 @@ impl Encoder {
         }
     }
 
+    /// Whether the names of the columns fit: otherwise no row changes the answer, which needs none.
+    pub fn names_fit(&self) -> bool {
+        self.names.is_some()
+    }
+
+    /// The most rows that can matter: one more than are shown, by the limit or because no more would fit if each cell
+    /// were as short as its type can be. A source asked for so many gives the same payload as one asked for all.
+    pub fn fetch(&self) -> usize {
+        let room = self.max_bytes.saturating_sub(self.out.buf.len() + budget::whole_tail_len(self.format, 0));
+        // The first row has one separator less at most.
+        let most = (room + 1) / budget::least_row(self.format, &self.fields).max(1);
+        self.max_rows.min(most).saturating_add(1)
+    }
+
     /// Takes the rows of the next batch, as many as fit.
     pub fn push(&mut self, batch: &RecordBatch) -> Progress {
         if self.is_decided() {

@@ -12,6 +12,7 @@ mod describe;
 mod statement;
 mod text;
 mod tree;
+mod wildcard;
 
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::LogicalPlan;
@@ -33,7 +34,11 @@ pub(crate) use describe::{describe, unknown_table};
 pub(crate) async fn plan(sql: &str, state: &SessionState, max_sql_bytes: usize) -> Result<LogicalPlan, Error> {
     let statement = parse(sql, state, max_sql_bytes)?;
     statement::check(&statement, state.aggregate_functions())?;
-    let plan = match state.statement_to_plan(statement).await {
+    let planned = match wildcard::plan(&statement, state).await {
+        Some(planned) => planned,
+        None => state.statement_to_plan(statement).await,
+    };
+    let plan = match planned {
         Ok(plan) => plan,
         Err(error) => return Err(describe(error, state)),
     };

@@ -68,6 +68,7 @@ impl Session {
             None => Default::default(),
         };
         let mut catalog = Catalog::new(sources, catalogs, names.default_catalog, names.default_schema)?;
+        catalog.restrict(policy.rules())?;
         if let Some(tables) = policy.allowed_tables() {
             catalog.allow(tables)?;
         }

@@ -3,7 +3,7 @@
 //! Own sources lie over the catalogs of a context that the program brought along, if there is one. What the policy
 //! does not allow is not in the catalog, so views, aliases and `information_schema` need no special case.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,14 @@ use datafusion::catalog::information_schema::{INFORMATION_SCHEMA, InformationSch
 use datafusion::catalog::{CatalogProvider, CatalogProviderList, SchemaProvider, Session, TableProvider};
 use datafusion::common::{ResolvedTableReference, TableReference};
 use datafusion::error::{DataFusionError, Result as DataFusionResult};
+use datafusion::execution::SessionState;
 use datafusion::logical_expr::TableType;
 use tokio::sync::OnceCell;
 
 use super::files::{self, OpenTable};
-use super::{Source, TableName};
-use crate::error::{ConfigError, Error};
+use super::{Source, TableName, view};
+use crate::error::{ConfigError, Error, ErrorCode};
+use crate::policy::TableRules;
 use crate::redact::Secrets;
 use crate::{ident, redacted};
 
@@ -37,6 +39,8 @@ pub(crate) struct Catalog {
     default_catalog: String,
     default_schema: String,
     allowed: Option<HashSet<ResolvedTableReference>>,
+    /// What the policy takes from tables, beside what their sources say themselves.
+    rules: HashMap<ResolvedTableReference, TableRules>,
 }
 
 /// A table of the catalog, by its parts and as SQL takes its name.
@@ -80,7 +84,15 @@ impl Catalog {
                 return Err(ConfigError::new(format!("the source name `{text}` is given twice")));
             }
         }
-        Ok(Self { opener: OnceLock::new(), own, base, default_catalog, default_schema, allowed: None })
+        Ok(Self {
+            opener: OnceLock::new(),
+            own,
+            base,
+            default_catalog,
+            default_schema,
+            allowed: None,
+            rules: HashMap::new(),
+        })
     }
 
     /// Gives the session that opens files; the first one stays.
@@ -107,6 +119,23 @@ impl Catalog {
             allowed.insert(listed.resolved());
         }
         self.allowed = Some(allowed);
+        Ok(())
+    }
+
+    /// Takes rows and columns from tables, by their names as [`allow`](Self::allow) reads them.
+    ///
+    /// # Errors
+    /// If a name is no table's.
+    pub(crate) fn restrict(&mut self, rules: &BTreeMap<String, TableRules>) -> Result<(), ConfigError> {
+        for (name, rules) in rules {
+            let Some(listed) = self.find(name) else {
+                return Err(ConfigError::new(format!("the policy has rules for `{name}`, which is no table here")));
+            };
+            let all = self.rules.entry(listed.resolved()).or_default();
+            all.filter.extend_from_slice(&rules.filter);
+            all.hide.extend_from_slice(&rules.hide);
+            rules.mask.iter().for_each(|(column, mask)| all.set_mask(column.clone(), mask.clone()));
+        }
         Ok(())
     }
 
@@ -227,13 +256,38 @@ impl Catalog {
             let Some(opener) = self.opener.get() else {
                 return datafusion::common::internal_err!("no session to open {table} with");
             };
-            let open = || files::open(&entry.source, opener.as_ref());
+            let open = || async {
+                let open = files::open(&entry.source, opener.as_ref()).await?;
+                self.under_rules(open, catalog, schema, table, Some(&entry.source.rules))
+            };
             let open = entry.table.get_or_try_init(open).await;
             return open.map(|open| Some(open.clone())).map_err(|error| DataFusionError::External(Box::new(error)));
         }
         let Some(base) = self.base_schema(catalog, schema) else { return Ok(None) };
         let provider = base.table(table).await?;
-        Ok(provider.map(|provider| OpenTable { provider, inferred_from: None, partition_columns: Vec::new() }))
+        let open = |provider| OpenTable { provider, inferred_from: None, partition_columns: Vec::new() };
+        let open = provider.map(|provider| self.under_rules(open(provider), catalog, schema, table, None));
+        open.transpose().map_err(|error| DataFusionError::External(Box::new(error)))
+    }
+
+    /// The table as it may be seen.
+    fn under_rules(
+        &self,
+        open: OpenTable,
+        catalog: &str,
+        schema: &str,
+        table: &str,
+        own: Option<&TableRules>,
+    ) -> Result<OpenTable, Error> {
+        let listed = self.listed(catalog.to_owned(), schema.to_owned(), table.to_owned());
+        let layers: Vec<&TableRules> = own.into_iter().chain(self.rules.get(&listed.resolved())).collect();
+        if layers.iter().all(|rules| rules.is_empty()) {
+            return Ok(open);
+        }
+        match self.opener.get().and_then(|opener| opener.as_any().downcast_ref::<SessionState>()) {
+            Some(state) => view::lay(open, &listed.sql, &layers, state),
+            None => Err(Error::new(ErrorCode::Internal, "there is no session to plan a table's rules with")),
+        }
     }
 }
 

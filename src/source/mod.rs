@@ -5,6 +5,7 @@ pub(crate) mod files;
 mod options;
 pub(crate) mod store;
 mod types;
+mod view;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::fmt;
 pub(crate) use options::validate;
 
 use crate::error::ConfigError;
+use crate::policy::TableRules;
 use crate::redact::redact;
 
 /// The file formats that a source can have.
@@ -96,6 +98,7 @@ pub struct Source {
     pub(crate) columns: Vec<(String, String)>,
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) store: BTreeMap<String, String>,
+    pub(crate) rules: TableRules,
 }
 
 impl Source {
@@ -116,6 +119,7 @@ impl Source {
             columns: Vec::new(),
             options: BTreeMap::new(),
             store: BTreeMap::new(),
+            rules: TableRules::default(),
         }
     }
 
@@ -175,6 +179,27 @@ impl Source {
         self
     }
 
+    /// A predicate in SQL that every read of the table gets, as with [`Policy::with_filter`](crate::Policy::with_filter).
+    #[must_use]
+    pub fn with_filter(mut self, predicate: impl Into<String>) -> Self {
+        self.rules.filter.push(predicate.into());
+        self
+    }
+
+    /// Columns that do not exist for the caller, as with [`Policy::with_hidden`](crate::Policy::with_hidden).
+    #[must_use]
+    pub fn with_hidden<S: Into<String>>(mut self, columns: impl IntoIterator<Item = S>) -> Self {
+        self.rules.hide.extend(columns.into_iter().map(Into::into));
+        self
+    }
+
+    /// An SQL expression that stands in a column's place, as with [`Policy::with_mask`](crate::Policy::with_mask).
+    #[must_use]
+    pub fn with_mask(mut self, column: impl Into<String>, expression: impl Into<String>) -> Self {
+        self.rules.set_mask(column.into(), expression.into());
+        self
+    }
+
     /// The name as it was given.
     pub fn name(&self) -> &str {
         &self.name
@@ -227,6 +252,7 @@ impl fmt::Debug for Source {
             .field("columns", &self.columns)
             .field("options", &self.options)
             .field("store", &self.store.keys().map(|key| (key, "***")).collect::<BTreeMap<_, _>>())
+            .field("rules", &self.rules)
             .finish()
     }
 }

@@ -94,6 +94,11 @@ thread_local! {
     static CURRENT: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
+/// The stop of the call that this thread works for.
+pub(crate) fn current() -> Option<Stop> {
+    CURRENT.with_borrow(Clone::clone)
+}
+
 /// Asks for the call on whose behalf this thread works: for functions, which DataFusion tells nothing about it.
 ///
 /// # Errors

@@ -35,6 +35,17 @@ fn agent_loop() {
 }
 
 #[test]
+fn provider_tools() {
+    let printed = example("provider_tools", &[]);
+    let lines: Vec<serde_json::Value> = printed.lines().map(super::json).collect();
+    assert_eq!(lines[0][2]["function"]["parameters"]["required"][0], "sql");
+    assert_eq!(lines[1][2]["input_schema"]["required"][0], "sql");
+    assert!(lines[2]["content"].as_str().unwrap().contains("[[500]]"), "{printed}");
+    assert_eq!(lines[3]["is_error"], true);
+    assert!(lines[3]["content"].as_str().unwrap().contains("unknown_column"), "{printed}");
+}
+
+#[test]
 fn the_generator_makes_the_files_that_are_committed() {
     let made = tempfile::tempdir().unwrap();
     example("generate_testdata", &[made.path()]);

@@ -9,6 +9,7 @@ mod secrets;
 mod spill;
 mod statements;
 pub(crate) mod stopping;
+mod wide;
 
 use std::sync::Arc;
 
@@ -20,13 +21,13 @@ use datafusion_toolset::{Limits, Toolset};
 use serde_json::Value;
 
 /// A table of one batch.
-fn register(ctx: &SessionContext, name: &str, batch: RecordBatch) {
+pub(crate) fn register(ctx: &SessionContext, name: &str, batch: RecordBatch) {
     let table = MemTable::try_new(batch.schema(), vec![vec![batch]]).expect("a table");
     ctx.register_table(datafusion::common::TableReference::bare(name), Arc::new(table)).expect("a new name");
 }
 
 /// `rows` rows of `id` from 0 on and `name`.
-fn numbered(rows: i64) -> RecordBatch {
+pub(crate) fn numbered(rows: i64) -> RecordBatch {
     let schema = Schema::new(vec![Field::new("id", DataType::Int64, false), Field::new("name", DataType::Utf8, true)]);
     let names: Vec<String> = (0..rows).map(|id| format!("name {id}")).collect();
     let columns: Vec<datafusion::arrow::array::ArrayRef> =
