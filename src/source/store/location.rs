@@ -82,7 +82,7 @@ fn scheme(uri: &str) -> Option<(String, &str)> {
 /// If it is empty, of an unknown scheme, or names no bucket.
 pub(crate) fn parse(uri: &str) -> Result<Location, ConfigError> {
     if uri.is_empty() {
-        return Err(ConfigError::new("the location is empty; give a file, a folder, a glob or a URL"));
+        return Err(ConfigError::new("the location is empty; give a file, a folder or a glob"));
     }
     let Some((scheme, rest)) = scheme(uri) else { return Ok(Location::Local(PathBuf::from(uri))) };
     match scheme.as_str() {
