@@ -293,6 +293,10 @@ fn unsliced(rng: &mut Rng, data_type: &DataType, rows: usize) -> (ArrayRef, Vec<
         }),
         DataType::Float32 => primitive::<Float32Type>(rng, data_type, rows, |rng| {
             let value = f32::from_bits(rng.next() as u32);
+            // Half-way between two shortest forms, either is right: 332360.125 is 332360.12 and 332360.13.
+            let mantissa = |text: String| text.split('e').next().unwrap_or_default().to_string();
+            let (short, exact) = (mantissa(format!("{value:e}")), mantissa(format!("{:e}", f64::from(value))));
+            let value = if exact.ends_with('5') && exact.len() == short.len() + 1 { 0.1 } else { value };
             let shortest: f64 = if value.is_finite() { format!("{value:e}").parse().unwrap() } else { value.into() };
             (value, float(shortest))
         }),

@@ -14,13 +14,13 @@ use super::wire::wait;
 use super::{Client, ENDLESS, LONG, TABLES, binary, call, library, only_text};
 
 /// A server at a free port of this machine.
-struct Server {
+pub(super) struct Server {
     child: Child,
     port: u16,
 }
 
 impl Server {
-    fn start(arguments: &[&str], token: Option<&str>) -> Self {
+    pub(super) fn start(arguments: &[&str], token: Option<&str>) -> Self {
         let mut command = binary(&[&TABLES[..], &["mcp", "--http", "0"], arguments].concat());
         if let Some(token) = token {
             command.env("MCP_TEST_TOKEN", token).args(["--token-env", "MCP_TEST_TOKEN"]);
@@ -37,7 +37,7 @@ impl Server {
         Self { child, port }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://127.0.0.1:{}/mcp", self.port)
     }
 

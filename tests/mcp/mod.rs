@@ -2,6 +2,7 @@
 
 mod arguments;
 mod check;
+mod current;
 mod ending;
 mod http;
 mod protocol;

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use datafusion::arrow::array::*;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, Int64Type, Schema, SchemaRef};
 use datafusion::catalog::streaming::StreamingTable;
 use datafusion::datasource::MemTable;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::file::properties::WriterProperties;
 use datafusion::physical_plan::memory::MemoryStream;
 use datafusion::physical_plan::streaming::PartitionStream;
-use datafusion::prelude::SessionContext;
+use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion_toolset::encode::{Encoder, ResultFormat};
-use datafusion_toolset::{Limits, QueryRequest, Toolset};
+use datafusion_toolset::{Limits, QueryRequest, Source, Toolset};
 use proptest::prelude::*;
 
 /// A table that counts how often it is read.
@@ -143,5 +145,98 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let result = runtime.block_on(toolset.query(request)).unwrap();
         prop_assert_eq!(result.json(), expected.payload.as_str());
+    }
+}
+
+/// A folder of Parquet files whose rows are numbered in the order of the files' names; small row groups and pages.
+fn folder(columns: usize, files: &[usize]) -> (tempfile::TempDir, RecordBatch) {
+    let kinds = [0u8, 1, 2, 4, 8];
+    let rows: usize = files.iter().sum();
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..rows as i64));
+    let others = (1..columns).map(|n| (format!("c{n}"), column(kinds[n % kinds.len()], rows, n as u64), true));
+    let all = RecordBatch::try_from_iter_with_nullable(std::iter::once(("c0".to_owned(), numbers, true)).chain(others))
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut start = 0;
+    for (at, &rows) in files.iter().enumerate() {
+        let properties = WriterProperties::builder()
+            .set_max_row_group_row_count(Some(40))
+            .set_data_page_row_count_limit(10)
+            .set_write_batch_size(5)
+            .build();
+        let file = std::fs::File::create(folder.path().join(format!("part-{at:03}.parquet"))).unwrap();
+        let mut writer = ArrowWriter::try_new(file, all.schema(), Some(properties)).unwrap();
+        writer.write(&all.slice(start, rows)).unwrap();
+        writer.close().unwrap();
+        start += rows;
+    }
+    (folder, all)
+}
+
+/// The payload of rows `offset..` of a batch that is known whole.
+fn expected(rows: &RecordBatch, offset: usize, max_rows: usize, max_bytes: usize, total: Option<u64>) -> String {
+    let mut encoder = Encoder::new(&rows.schema(), ResultFormat::Json, max_rows, max_bytes);
+    encoder.push(&rows.slice(offset, rows.num_rows() - offset));
+    encoder.finish(total).payload
+}
+
+#[tokio::test]
+async fn groups_of_columns_give_the_rows_of_one_scan() {
+    let (folder, all) = folder(300, &[13, 1, 90, 0, 57]);
+    let rows = all.num_rows();
+    for (max_rows, max_bytes) in [(1, 65_536), (50, 65_536), (50, 8_192), (161, 1 << 20), (100, 1 << 20)] {
+        let limits = Limits::default().with_max_rows(max_rows).with_max_result_bytes(max_bytes);
+        let source = Source::new("t", folder.path().to_str().unwrap());
+        let toolset = Toolset::builder().source(source).limits(limits).build().unwrap();
+        for offset in [0, 12, 13, 100, rows - 1] {
+            let sql = format!("SELECT * FROM t OFFSET {offset}");
+            let result = toolset.query(sql.as_str()).await.unwrap();
+            let whole = expected(&all, offset, max_rows, max_bytes, result.total_rows());
+            assert_eq!(result.json(), whole, "{sql}, {max_rows} rows, {max_bytes} bytes");
+        }
+        let reversed: Vec<usize> = (0..299).rev().collect();
+        let names: Vec<String> = reversed.iter().map(|n| format!("c{n}")).collect();
+        let result = toolset.query(format!("SELECT {} FROM t", names.join(", "))).await.unwrap();
+        let projected = all.project(&reversed).unwrap();
+        assert_eq!(result.json(), expected(&projected, 0, max_rows, max_bytes, result.total_rows()));
+    }
+    let toolset = Toolset::builder().source(Source::new("t", folder.path().to_str().unwrap())).build().unwrap();
+    let plan = toolset.query("EXPLAIN SELECT * FROM t LIMIT 5").await.unwrap();
+    assert!(plan.json().contains("ColumnGroupsExec: columns=300, limit=5"), "{}", plan.json());
+    // Sorted or filtered rows are not the first of the files.
+    for sql in ["EXPLAIN SELECT * FROM t ORDER BY c1 LIMIT 5", "EXPLAIN SELECT * FROM t WHERE c0 > 7 LIMIT 5"] {
+        let plan = toolset.query(sql).await.unwrap();
+        assert!(!plan.json().contains("ColumnGroupsExec"), "{}", plan.json());
+    }
+    let sum = toolset.query("SELECT sum(c0), count(c299) FROM (SELECT * FROM t LIMIT 20)").await.unwrap();
+    assert!(sum.json().contains("[[190,"), "{}", sum.json());
+}
+
+#[tokio::test]
+async fn rows_come_in_the_order_of_storage() {
+    let files = [30, 100, 7, 55, 1, 81, 40, 90, 120, 64];
+    let (folder, all) = folder(6, &files);
+    let ctx = SessionContext::new_with_config(SessionConfig::new().with_target_partitions(4).with_batch_size(16));
+    let source = Source::new("t", folder.path().to_str().unwrap());
+    let limits = Limits::default().with_max_rows(75);
+    let toolset = Toolset::builder().session_context(&ctx).source(source).limits(limits).build().unwrap();
+    let numbers = all.column(0).as_primitive::<Int64Type>().values();
+    type Keep = fn(i64) -> bool;
+    let conditions: [(&str, Keep); 5] = [
+        ("true", |_| true),
+        ("c0 % 7 = 3", |n| n % 7 == 3),
+        ("c0 > 333", |n| n > 333),
+        ("c0 BETWEEN 35 AND 39 OR c0 >= 200", |n| (35..40).contains(&n) || n >= 200),
+        ("c0 > 580", |n| n > 580),
+    ];
+    for (condition, keep) in conditions {
+        let kept: Vec<i64> = numbers.iter().copied().filter(|n| keep(*n)).take(75).collect();
+        for _ in 0..4 {
+            let result = toolset.query(format!("SELECT c0 FROM t WHERE {condition}")).await.unwrap();
+            let payload = super::parse(result.json());
+            let rows: Vec<i64> =
+                payload["rows"].as_array().unwrap().iter().map(|row| row[0].as_i64().unwrap()).collect();
+            assert_eq!(rows, kept, "{condition}");
+        }
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! The listing is of the time of opening; whoever keeps an [`OpenTable`] decides how long it may be kept.
 
+mod columns;
 mod convert;
 mod layout;
 mod listing;

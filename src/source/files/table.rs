@@ -23,6 +23,7 @@ use datafusion::object_store::ObjectStore;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 
+use super::columns::{self, ColumnGroupsExec};
 use super::named::NamedSource;
 use super::parquet;
 use super::scan::LayoutSource;
@@ -130,7 +131,41 @@ impl TableProvider for FilesTable {
         if files.is_empty() {
             return Ok(Arc::new(EmptyExec::new(project_schema(&self.schema(), projection)?)));
         }
+        if self.format == Format::Parquet
+            && let Some(limit) = limit
+        {
+            let all: Vec<usize>;
+            let wanted = match projection {
+                Some(wanted) => wanted,
+                None => {
+                    all = (0..self.schema().fields().len()).collect();
+                    &all
+                }
+            };
+            if let Some(groups) = columns::groups(wanted, limit, files.len()) {
+                let scans = groups.into_iter().map(|columns| {
+                    // The rows are read in the order of the files, and no more of them than are kept.
+                    self.scan_files(session, files.clone(), Some(&columns), Some(limit), 1, None)
+                });
+                let schema = project_schema(&self.schema(), projection)?;
+                return Ok(Arc::new(ColumnGroupsExec::new(scans.collect::<Result<_>>()?, schema, limit)));
+            }
+        }
         let statistics = merged(&files, self.schema.table_schema());
+        self.scan_files(session, files, projection, limit, session.config().target_partitions(), statistics)
+    }
+}
+
+impl FilesTable {
+    fn scan_files(
+        &self,
+        session: &dyn Session,
+        files: Vec<PartitionedFile>,
+        projection: Option<&Vec<usize>>,
+        limit: Option<usize>,
+        partitions: usize,
+        statistics: Option<Statistics>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
         let file_source: Arc<dyn FileSource> = match self.format {
             Format::Parquet => {
                 let source = parquet::source(session, Arc::clone(&self.store), self.schema.clone());
@@ -139,7 +174,7 @@ impl TableProvider for FilesTable {
             format => Arc::new(LayoutSource::new(format.as_str(), self.schema.clone(), Arc::clone(&self.stated))),
         };
         let mut config = FileScanConfigBuilder::new(self.url.clone(), file_source)
-            .with_file_groups(groups(files, session.config().target_partitions()))
+            .with_file_groups(groups(files, partitions))
             .with_projection_indices(projection.cloned())?
             .with_limit(limit);
         if let Some(statistics) = statistics {

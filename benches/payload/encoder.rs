@@ -148,8 +148,9 @@ fn race(left: impl Fn() -> usize, right: impl Fn() -> usize) -> (Duration, Durat
     best
 }
 
-#[allow(clippy::print_stdout)]
-fn main() {
+/// The figures and the ratios.
+#[allow(clippy::print_stdout, reason = "a bench prints what it measured")]
+pub(crate) fn run() {
     let wide_batch = wide(51, 1_200);
     let orders_batch = orders();
     let ascii = texts("The quick brown fox jumps over the lazy dog, and 1,234 others. ");
