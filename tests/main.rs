@@ -10,4 +10,5 @@ mod policy;
 #[cfg(feature = "rig")]
 mod rig;
 mod sources;
+mod stores;
 mod toolset;

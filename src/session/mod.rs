@@ -117,6 +117,8 @@ impl Session {
             .build_arc()
             .map_err(|error| ConfigError::new(format!("the session cannot be made: {}", error.strip_backtrace())))?;
         let mut state = SessionStateBuilder::new_from_existing(state).with_runtime_env(runtime).build();
+        #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+        state.config_mut().set_extension(Arc::new(source::store::Patience(self.limits.timeout())));
         self.catalog.set_opener(Arc::new(state.clone()));
         state.register_catalog_list(Arc::new(CatalogList::new(Arc::clone(&self.catalog), self.secrets.clone())));
         Ok(Ready { state, _spill: spill })

@@ -61,7 +61,7 @@ const JSON_OPTIONS: [&str; 2] = ["infer_records", "compression"];
 pub(crate) fn validate(source: &Source) -> Result<(), ConfigError> {
     source.table_name()?;
     let of_source = |error: ConfigError| ConfigError::new(format!("source `{}`: {error}", source.name));
-    store::check(&source.uri).map_err(of_source)?;
+    store::check(source).map_err(of_source)?;
     Settings::new(source).map(|_| ()).map_err(of_source)
 }
 

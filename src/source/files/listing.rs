@@ -17,7 +17,7 @@ use datafusion::object_store::path::Path as ObjectPath;
 use super::place::Place;
 use crate::error::{Error, ErrorCode};
 use crate::source::Source;
-use crate::source::store;
+use crate::source::store::{self, Location};
 
 /// A data file.
 #[derive(Debug, Clone)]
@@ -73,11 +73,15 @@ fn list_blocking(source: &Source, stop: &AtomicBool) -> Result<Listing, Error> {
             format!("table `{}`: location `{}` {why}", source.name, source.shown_uri()),
         )
     };
-    let location = store::locate(&source.uri).map_err(|error| unavailable(&format!("cannot be read: {error}")))?;
-    let (root, shown, pattern) = match fs::metadata(&location.path) {
-        Ok(_) => (location.path, source.shown_uri(), None),
+    let location = match store::locate(&source.uri) {
+        Ok(Location::Local(path)) => path,
+        Ok(Location::Remote(_)) => return Err(unavailable("is in a store, and not in a folder")),
+        Err(error) => return Err(unavailable(&format!("cannot be read: {error}"))),
+    };
+    let (root, shown, pattern) = match fs::metadata(&location) {
+        Ok(_) => (location, source.shown_uri(), None),
         Err(error) if error.kind() == io::ErrorKind::NotFound || error.kind() == io::ErrorKind::NotADirectory => {
-            let Some((root, pattern)) = split_glob(&location.path) else {
+            let Some((root, pattern)) = split_glob(&location) else {
                 return Err(unavailable("does not exist; check the path of the source"));
             };
             if !root.is_dir() {
@@ -140,7 +144,7 @@ impl Walk<'_> {
                     .place
                     .unavailable(shown.trim_start_matches('/'), "has a name that is not UTF-8; rename it"));
             };
-            if self.is_hidden(name) {
+            if is_hidden(name, self.pattern) {
                 continue;
             }
             let below = if relative.is_empty() { name.to_owned() } else { format!("{relative}/{name}") };
@@ -148,7 +152,7 @@ impl Walk<'_> {
             let Some((path, metadata)) = self.resolve(folder, path, &below)? else { continue };
             if metadata.is_dir() {
                 self.folder(&path, &below)?;
-            } else if metadata.is_file() && self.matches(&below) {
+            } else if metadata.is_file() && matches(&below, self.pattern) {
                 self.take(&path, below, &metadata)?;
             }
         }
@@ -184,20 +188,22 @@ impl Walk<'_> {
         self.files.push(DataFile { relative, meta });
         Ok(())
     }
+}
 
-    fn is_hidden(&self, name: &str) -> bool {
-        let marked = name.starts_with(['.', '_'])
-            && !self.pattern.is_some_and(|segments| segments.iter().any(|segment| segment.starts_with(&name[..1])));
-        marked || name.to_ascii_lowercase().ends_with(".crc")
-    }
+/// Whether a segment's name marks what is no data, unless the pattern itself asks for such names.
+pub(crate) fn is_hidden(name: &str, pattern: Option<&[String]>) -> bool {
+    let marked = name.starts_with(['.', '_'])
+        && !pattern.is_some_and(|segments| segments.iter().any(|segment| segment.starts_with(&name[..1])));
+    marked || name.to_ascii_lowercase().ends_with(".crc")
+}
 
-    fn matches(&self, relative: &str) -> bool {
-        self.pattern.is_none_or(|pattern| {
-            let pattern: Vec<&str> = pattern.iter().map(String::as_str).collect();
-            let segments: Vec<&str> = relative.split('/').collect();
-            matches_path(&pattern, &segments)
-        })
-    }
+/// Whether the pattern, if there is one, takes the path below the root.
+pub(crate) fn matches(relative: &str, pattern: Option<&[String]>) -> bool {
+    pattern.is_none_or(|pattern| {
+        let pattern: Vec<&str> = pattern.iter().map(String::as_str).collect();
+        let segments: Vec<&str> = relative.split('/').collect();
+        matches_path(&pattern, &segments)
+    })
 }
 
 /// The system's reason without a path in it.
@@ -208,7 +214,8 @@ pub(crate) fn reason(error: &io::Error) -> String {
     }
 }
 
-const WILD: [char; 3] = ['*', '?', '['];
+/// What makes a segment a pattern.
+pub(crate) const WILD: [char; 3] = ['*', '?', '['];
 
 /// Splits before the first segment with a wildcard. `None` if there is none.
 fn split_glob(path: &Path) -> Option<(PathBuf, Vec<String>)> {
@@ -226,7 +233,7 @@ fn split_glob(path: &Path) -> Option<(PathBuf, Vec<String>)> {
 }
 
 /// The part of a location's text before the segment with the first wildcard.
-fn shown_root(uri: &str) -> String {
+pub(crate) fn shown_root(uri: &str) -> String {
     let before = uri.find(WILD).map_or(uri, |at| &uri[..at]);
     match before.rfind('/') {
         Some(0) => "/".to_owned(),

@@ -16,6 +16,8 @@ mod names;
 mod parquet;
 mod partitions;
 mod place;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod remote;
 mod scan;
 mod schema;
 mod table;
@@ -39,10 +41,12 @@ use self::layout::json_guess::settle_nulls;
 use self::layout::{FileLayout, FileName, Layout, csv, json, tagged};
 use self::listing::{DataFile, Listing};
 use self::partitions::Partitions;
-use self::place::Place;
+pub(crate) use self::place::Place;
 use self::schema::Kind;
 use self::table::FilesTable;
 use super::options::{Settings, TextOptions};
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+use super::store::{Location, Patience, locate};
 use super::{Format, Source};
 use crate::error::{Error, ErrorCode};
 
@@ -61,19 +65,48 @@ pub(crate) struct OpenTable {
 /// Heads and footers are read this many at a time.
 const CONCURRENCY: usize = 32;
 
+/// Of a session that says no other.
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+const DEFAULT_PATIENCE: Patience = Patience(std::time::Duration::from_secs(30));
+
 /// Lists the source's files and settles its schema.
 ///
 /// # Errors
 /// `source_unavailable` if a file cannot be listed or read, with the table and the file; `invalid_query` never.
 pub(crate) async fn open(source: &Source, session: &dyn Session) -> Result<OpenTable, Error> {
-    let settings = Settings::new(source).map_err(|error| {
-        Error::new(ErrorCode::SourceUnavailable, format!("table `{}` is not set up rightly: {error}", source.name))
-    })?;
-    let mut listing = listing::list(source).await?;
+    #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+    if let Ok(Location::Remote(remote)) = locate(&source.uri) {
+        let patience = session.config().get_extension::<Patience>().map_or(DEFAULT_PATIENCE, |patience| *patience);
+        let open =
+            async { open_listed(source, session, remote::list(source, &remote, patience, session).await?).await };
+        return tokio::time::timeout(patience.0.mul_f64(0.85), open).await.unwrap_or_else(|_| {
+            let why =
+                "cannot be opened in time: its store answers too slowly; try again later, or allow a longer timeout";
+            let location = source.shown_uri();
+            Err(Error::new(
+                ErrorCode::SourceUnavailable,
+                format!("table `{}`: location `{location}` {why}", source.name),
+            ))
+        });
+    }
+    let listing = listing::list(source).await?;
     let url = ObjectStoreUrl::local_filesystem();
     let store = session.runtime_env().object_store(&url).map_err(|error| {
         Error::new(ErrorCode::SourceUnavailable, format!("table `{}`: no file system can be reached", source.name))
             .with_cause(error)
+    })?;
+    open_listed(source, session, (listing, store, url)).await
+}
+
+/// Settles the schema of what was listed.
+async fn open_listed(
+    source: &Source,
+    session: &dyn Session,
+    listed: (Listing, Arc<dyn ObjectStore>, ObjectStoreUrl),
+) -> Result<OpenTable, Error> {
+    let (mut listing, store, url) = listed;
+    let settings = Settings::new(source).map_err(|error| {
+        Error::new(ErrorCode::SourceUnavailable, format!("table `{}` is not set up rightly: {error}", source.name))
     })?;
     let place = Arc::clone(&listing.place);
     // Futures are boxed here and below, since the compiler cannot see through closures that borrow that they are `Send`.

@@ -11,10 +11,11 @@ use datafusion::datasource::physical_plan::ParquetSource;
 use datafusion::datasource::physical_plan::parquet::metadata::DFParquetMetadata;
 use datafusion::datasource::physical_plan::parquet::{CachedParquetFileReaderFactory, transform_schema_to_view};
 use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::DataFusionError;
 use datafusion::object_store::{ObjectMeta, ObjectStore};
 
 use super::layout::FileName;
-use super::place::first_line;
+use super::place::{carried, first_line};
 use super::schema::refuse_repeated;
 use crate::error::Error;
 
@@ -56,7 +57,10 @@ pub(crate) async fn infer(
 }
 
 /// A footer or page that cannot be read: why, and in which file.
-pub(crate) fn unreadable(name: &FileName, error: &dyn std::fmt::Display) -> Error {
+pub(crate) fn unreadable(name: &FileName, error: &DataFusionError) -> Error {
+    if let Some(own) = carried(error) {
+        return own;
+    }
     let text = error.to_string();
     let lower = text.to_lowercase();
     if lower.contains("encrypt") {

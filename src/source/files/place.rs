@@ -47,6 +47,18 @@ impl Place {
     }
 }
 
+/// The crate's own error that lies behind a reader's, such as a store's refusal.
+pub(crate) fn carried(error: &(dyn std::error::Error + 'static)) -> Option<Error> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(own) = error.downcast_ref::<Error>() {
+            return Some(own.duplicate());
+        }
+        next = error.source();
+    }
+    None
+}
+
 /// The first line of an error, without DataFusion's and Arrow's prefixes, which say nothing to the reader.
 pub(crate) fn first_line(error: &dyn std::fmt::Display) -> String {
     let text = error.to_string();

@@ -18,7 +18,7 @@ use datafusion::physical_plan::{DisplayFormatType, PhysicalExpr};
 use futures::{FutureExt, StreamExt};
 
 use super::layout::{FileLayout, FileName, Input, Wanted};
-use super::place::first_line;
+use super::place::{carried, first_line};
 use crate::error::Error;
 
 /// Reads files by their [`FileLayout`], which each `PartitionedFile` carries.
@@ -48,11 +48,13 @@ pub(crate) async fn input(
     meta: &ObjectMeta,
     name: &FileName,
 ) -> Result<Box<dyn Input>, Error> {
-    let failed = |error: &dyn fmt::Display| {
-        name.unavailable(&format!(
-            "cannot be read ({}); check its permissions and that it still exists",
-            first_line(error)
-        ))
+    let failed = |error: &datafusion::object_store::Error| {
+        carried(error).unwrap_or_else(|| {
+            name.unavailable(&format!(
+                "cannot be read ({}); check its permissions and that it still exists",
+                first_line(error)
+            ))
+        })
     };
     let result = store.get(&meta.location).await.map_err(|error| failed(&error))?;
     match result.payload {

@@ -20,7 +20,6 @@ async fn what_is_not_there_is_named() {
         let error = refusal(&files.source(location)).await;
         assert_says(&error, &["table `t`", &files.path(location), says]);
     }
-    assert_says(&refusal(&Source::new("t", "s3://bucket/key")).await, &["s3://", "cannot be read yet"]);
 }
 
 #[tokio::test]
