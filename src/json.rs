@@ -2,7 +2,10 @@
 //! a message at them, and all other non-ASCII text stands as it is.
 
 /// Bytes looked at together while nothing needs an escape; the comparison of one block compiles to vector code.
-const BLOCK: usize = 16;
+const BLOCK: usize = 32;
+
+/// The same for text that is shorter than a block.
+const HALF: usize = BLOCK / 2;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -24,6 +27,21 @@ const ESCAPE: [u8; 256] = {
     table[b'\\' as usize] = b'\\';
     table[0xc2] = b'M';
     table[0xe2] = b'M';
+    table
+};
+
+/// A byte's text and its length, 1 or 2; 0 for what takes a longer look.
+const SHORT: [[u8; 3]; 256] = {
+    let mut table = [[0; 3]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = match ESCAPE[byte] {
+            0 => [byte as u8, 0, 1],
+            b'u' | b'M' => [0, 0, 0],
+            short => [b'\\', short, 2],
+        };
+        byte += 1;
+    }
     table
 };
 
@@ -63,7 +81,7 @@ pub(crate) fn write_str_within(out: &mut Vec<u8>, text: &str, max_bytes: usize) 
 pub(crate) fn escape(out: &mut Vec<u8>, text: &[u8], limit: usize) -> usize {
     let mut clean = 0; // start of the run that is not yet copied
     let mut at = 0;
-    while let Some(block) = text.get(at..at + BLOCK) {
+    while let Some(block) = text[at..].first_chunk::<BLOCK>() {
         if is_clean(block) {
             at += BLOCK;
             continue;
@@ -75,8 +93,15 @@ pub(crate) fn escape(out: &mut Vec<u8>, text: &[u8], limit: usize) -> usize {
             return text.len() - at;
         }
     }
-    let rest = &text[at..];
-    if rest.iter().all(|&byte| ESCAPE[byte as usize] == 0) {
+    // What is left is looked at together with bytes before it, which only costs the short way when they are not clean.
+    let is_rest_clean = if let Some(last) = text.last_chunk::<BLOCK>() {
+        is_clean(last)
+    } else if let (Some(first), Some(last)) = (text.first_chunk::<HALF>(), text.last_chunk::<HALF>()) {
+        is_clean(first) && is_clean(last)
+    } else {
+        text.iter().all(|&byte| ESCAPE[byte as usize] == 0)
+    };
+    if is_rest_clean {
         out.extend_from_slice(&text[clean..]);
     } else {
         out.extend_from_slice(&text[clean..at]);
@@ -85,62 +110,54 @@ pub(crate) fn escape(out: &mut Vec<u8>, text: &[u8], limit: usize) -> usize {
     0
 }
 
-/// Whether none of the bytes may need an escape. Without branches, so that it compiles to vector comparisons.
+/// Whether none of the bytes may need an escape. One flag per byte and no branch, so that it compiles to vector
+/// comparisons; 0xc2 and 0xe2 differ in one bit.
 #[inline]
-fn is_clean(block: &[u8]) -> bool {
-    let mut dirty = 0;
-    for &byte in block {
-        dirty |= u8::from(byte < 0x20)
-            | u8::from(byte == b'"')
-            | u8::from(byte == b'\\')
-            | u8::from(byte == 0xc2)
-            | u8::from(byte == 0xe2);
+fn is_clean<const N: usize>(block: &[u8; N]) -> bool {
+    let mut dirty = [0; N];
+    for (dirty, &byte) in dirty.iter_mut().zip(block) {
+        *dirty =
+            u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\') | u8::from(byte & 0xdf == 0xc2);
     }
-    dirty == 0
+    dirty.iter().fold(0, |all, dirty| all | dirty) == 0
 }
 
 /// Appends `text[at..end]` byte by byte, and up to two bytes more when a character crosses `end`. Returns where it
 /// stopped. `end - at` is at most [`BLOCK`].
 fn escape_block(out: &mut Vec<u8>, text: &[u8], mut at: usize, end: usize) -> usize {
-    let mut block = [0; BLOCK * 6];
+    let mut block = [0; 2 * BLOCK];
     let mut len = 0;
     while at < end {
-        let byte = text[at];
-        let kind = ESCAPE[byte as usize];
-        at += 1;
-        if kind == 0 {
-            block[len] = byte;
-            len += 1;
+        let [first, second, bytes] = SHORT[text[at] as usize];
+        if bytes == 0 {
+            out.extend_from_slice(&block[..len]);
+            len = 0;
+            at = escape_long(out, text, at);
             continue;
         }
-        let code = match kind {
-            b'u' => u32::from(byte),
-            b'M' => match (byte, text.get(at), text.get(at + 1)) {
-                (0xc2, Some(0x85), _) => {
-                    at += 1;
-                    0x85
-                }
-                (0xe2, Some(0x80), Some(&last @ (0xa8 | 0xa9))) => {
-                    at += 2;
-                    0x2028 + u32::from(last - 0xa8)
-                }
-                _ => {
-                    block[len] = byte;
-                    len += 1;
-                    continue;
-                }
-            },
-            short => {
-                block[len..len + 2].copy_from_slice(&[b'\\', short]);
-                len += 2;
-                continue;
-            }
-        };
-        block[len..len + 6].copy_from_slice(&unicode_escape(code));
-        len += 6;
+        // The second byte is written over when it is none.
+        block[len..len + 2].copy_from_slice(&[first, second]);
+        len += usize::from(bytes);
+        at += 1;
     }
     out.extend_from_slice(&block[..len]);
     at
+}
+
+/// Appends the character at `at` as `\u00xx`, `\u0085`, `\u2028` or `\u2029`, or the byte there when it starts none of
+/// them. Returns where the next one starts.
+fn escape_long(out: &mut Vec<u8>, text: &[u8], at: usize) -> usize {
+    let (code, next) = match (text[at], text.get(at + 1), text.get(at + 2)) {
+        (0xc2, Some(0x85), _) => (0x85, at + 2),
+        (0xe2, Some(0x80), Some(&last @ (0xa8 | 0xa9))) => (0x2028 + u32::from(last - 0xa8), at + 3),
+        (byte @ (0xc2 | 0xe2), _, _) => {
+            out.push(byte);
+            return at + 1;
+        }
+        (control, _, _) => (u32::from(control), at + 1),
+    };
+    out.extend_from_slice(&unicode_escape(code));
+    next
 }
 
 /// `\uXXXX` of a code point below U+10000.
